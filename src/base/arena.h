@@ -1,0 +1,64 @@
+/* base/arena.h - memory that belongs to a lifetime: allocate piece by piece, free all at once.
+ *
+ * One arena per request, cycle, command or process. Nothing inside is freed alone. Chunks double up to
+ * a maximum, so an arena of n bytes costs O(log n) calls to malloc. arena_reset keeps the largest
+ * chunk for the next use. Running out of memory aborts; sizes that a peer chooses are checked by callers.
+ *
+ * Thread: one at a time.    Owns: its chunks. */
+#pragma once
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct arena_chunk;
+
+struct arena {
+    char *at, *end; /* free part of the newest chunk */
+    struct arena_chunk *chunks;
+    size_t n_bytes; /* taken from malloc, chunk headers included */
+};
+
+struct arena_mark {
+    struct arena_chunk *chunk;
+    char *at;
+};
+
+void arena_init(struct arena *a);
+void arena_fini(struct arena *a);
+/* Everything allocated so far is gone; the memory stays for reuse, one chunk of it. */
+void arena_reset(struct arena *a);
+
+/* A point to come back to: what was allocated after the mark is gone after the rewind. */
+struct arena_mark arena_save(const struct arena *a);
+void arena_rewind(struct arena *a, struct arena_mark mark);
+
+/* Not zeroed. Aligned to 16. A size of 0 gives a valid pointer. */
+void *arena_alloc_slow(struct arena *a, size_t n);
+
+static inline void *arena_alloc(struct arena *a, size_t n)
+{
+    size_t rounded = (n + 15) & ~(size_t)15;
+    if (rounded < n || (size_t)(a->end - a->at) < rounded)
+        return arena_alloc_slow(a, n);
+    void *p = a->at;
+    a->at += rounded;
+    return p;
+}
+
+/* Zeroed. */
+void *arena_zalloc(struct arena *a, size_t n);
+/* Zeroed; aborts when n * size overflows. */
+void *arena_zalloc_n(struct arena *a, size_t n, size_t size);
+
+#define ARENA_NEW(a, type) ((type *)arena_zalloc((a), sizeof(type)))
+#define ARENA_NEW_N(a, type, n) ((type *)arena_zalloc_n((a), (n), sizeof(type)))
+
+/* Copies, terminated by a NUL that does not count. */
+struct str arena_str(struct arena *a, struct str s);
+char *arena_cstr(struct arena *a, struct str s);
+char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(struct arena *a, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));

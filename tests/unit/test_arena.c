@@ -1,0 +1,60 @@
+/* Arena: pieces are aligned and separate, marks rewind, reset keeps memory, large pieces work. */
+#include "base/arena.h"
+#include "tests/test.h"
+
+TEST(pieces_are_aligned_and_do_not_overlap)
+{
+    struct arena a;
+    arena_init(&a);
+    unsigned char *pieces[500];
+    for (size_t i = 0; i < 500; i++) {
+        pieces[i] = arena_alloc(&a, i);
+        CHECK((uintptr_t)pieces[i] % 16 == 0);
+        memset(pieces[i], (int)(i & 0xff), i);
+    }
+    for (size_t i = 0; i < 500; i++)
+        for (size_t k = 0; k < i; k++)
+            CHECK(pieces[i][k] == (i & 0xff));
+    arena_fini(&a);
+}
+
+TEST(a_piece_larger_than_any_chunk_fits)
+{
+    struct arena a;
+    arena_init(&a);
+    char *big = arena_zalloc(&a, 5 << 20);
+    CHECK(big[0] == 0);
+    CHECK(big[(5 << 20) - 1] == 0);
+    CHECK_TEXT("copy after it", arena_printf(&a, "%s-%d", "node", 7), "node-7");
+    arena_fini(&a);
+}
+
+TEST(rewind_gives_back_what_came_after_the_mark)
+{
+    struct arena a;
+    arena_init(&a);
+    char *kept = arena_cstr(&a, STR("kept"));
+    struct arena_mark mark = arena_save(&a);
+    size_t n_bytes = a.n_bytes;
+    for (int i = 0; i < 100; i++)
+        arena_zalloc(&a, 4000);
+    CHECK(a.n_bytes > n_bytes);
+    arena_rewind(&a, mark);
+    CHECK_INT("bytes", a.n_bytes, n_bytes);
+    CHECK(arena_alloc(&a, 16) == (void *)mark.at);
+    CHECK_TEXT("before the mark", kept, "kept");
+    arena_fini(&a);
+}
+
+TEST(reset_keeps_one_chunk)
+{
+    struct arena a;
+    arena_init(&a);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 1000; i++)
+            arena_zalloc(&a, 1000);
+        arena_reset(&a);
+        CHECK(a.n_bytes > 0 && a.n_bytes < 2 << 20);
+    }
+    arena_fini(&a);
+}
