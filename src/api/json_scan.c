@@ -1,0 +1,296 @@
+/* api/json_scan.c - see json_scan.h. */
+#include "api/json_scan.h"
+
+#include "base/strbuf.h"
+#include "base/utf8.h"
+
+#define ONES 0x0101010101010101ull
+#define HIGHS 0x8080808080808080ull
+
+/* High bit set in each byte of `word` that a string token cannot hold as it is or that is not ASCII:
+ * '"', '\\', below 0x20, from 0x80 on. Bytes above the first hit may be wrong. */
+static inline uint64_t special_bytes(uint64_t word)
+{
+    uint64_t quote = word ^ (ONES * '"'), slash = word ^ (ONES * '\\');
+    uint64_t hits = (word - ONES * 0x20) | (quote - ONES) | (slash - ONES) | word;
+    return hits & HIGHS;
+}
+
+static const char *find_special(const char *at, const char *end)
+{
+    while (end - at >= 8) {
+        uint64_t word;
+        memcpy(&word, at, 8);
+        uint64_t hits = special_bytes(word);
+        if (hits)
+            return at + __builtin_ctzll(hits) / 8;
+        at += 8;
+    }
+    while (at < end && *at != '"' && *at != '\\' && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80)
+        at++;
+    return at;
+}
+
+static bool hex4(const char *p, const char *end, uint32_t *ret_value)
+{
+    if (end - p < 4)
+        return false;
+    uint32_t value = 0;
+    for (int i = 0; i < 4; i++) {
+        char c = p[i];
+        uint32_t digit;
+        if (c >= '0' && c <= '9')
+            digit = (uint32_t)(c - '0');
+        else if ((c | 32) >= 'a' && (c | 32) <= 'f')
+            digit = (uint32_t)((c | 32) - 'a' + 10);
+        else
+            return false;
+        value = value << 4 | digit;
+    }
+    *ret_value = value;
+    return true;
+}
+
+bool json_scan_string(struct json_scan *s, struct json_text *ret_text)
+{
+    if (s->at == s->end || *s->at != '"')
+        return false;
+    const char *start = ++s->at;
+    bool plain = true;
+    for (;;) {
+        const char *at = find_special(s->at, s->end);
+        s->at = at;
+        if (at == s->end || (unsigned char)*at < 0x20)
+            return false;
+        if (*at == '"')
+            break;
+        plain = false;
+        s->at++;
+        if (*at != '\\')
+            continue;
+        if (s->at == s->end)
+            return false;
+        char c = *s->at++;
+        uint32_t unit;
+        if (c == 'u') {
+            if (!hex4(s->at, s->end, &unit))
+                return false;
+            s->at += 4;
+        } else if (!memchr("\"\\/bfnrt", c, 8)) {
+            return false;
+        }
+    }
+    *ret_text = (struct json_text){ str_range(start, s->at), plain };
+    s->at++;
+    return true;
+}
+
+static bool digits(struct json_scan *s)
+{
+    const char *start = s->at;
+    while (s->at < s->end && *s->at >= '0' && *s->at <= '9')
+        s->at++;
+    return s->at > start;
+}
+
+bool json_scan_number(struct json_scan *s, struct str *ret_number)
+{
+    const char *start = s->at;
+    if (s->at < s->end && *s->at == '-')
+        s->at++;
+    if (s->at < s->end && *s->at == '0')
+        s->at++;
+    else if (!digits(s))
+        return false;
+    if (s->at < s->end && *s->at == '.') {
+        s->at++;
+        if (!digits(s))
+            return false;
+    }
+    if (s->at < s->end && (*s->at == 'e' || *s->at == 'E')) {
+        s->at++;
+        if (s->at < s->end && (*s->at == '+' || *s->at == '-'))
+            s->at++;
+        if (!digits(s))
+            return false;
+    }
+    *ret_number = str_range(start, s->at);
+    return true;
+}
+
+bool json_scan_word(struct json_scan *s, struct str word)
+{
+    if (!str_starts(str_range(s->at, s->end), word))
+        return false;
+    s->at += word.n;
+    return true;
+}
+
+bool json_enter(struct json_scan *s, char open)
+{
+    if (s->depth >= JSON_DEPTH_MAX || !json_take(s, open))
+        return false;
+    s->depth++;
+    return true;
+}
+
+bool json_next(struct json_scan *s, char close, bool *first, bool *ret_fault)
+{
+    char c = json_peek(s);
+    *ret_fault = false;
+    if (c == close && s->at < s->end) {
+        s->at++;
+        s->depth--;
+        return false;
+    }
+    if (*first) {
+        *first = false;
+        return true;
+    }
+    *ret_fault = c != ',';
+    if (*ret_fault)
+        return false;
+    s->at++;
+    *ret_fault = json_peek(s) == close; /* a comma before the end */
+    return !*ret_fault;
+}
+
+bool json_scan_key(struct json_scan *s, struct json_text *ret_key)
+{
+    json_skip_space(s);
+    return json_scan_string(s, ret_key) && json_take(s, ':');
+}
+
+static bool skip_scalar(struct json_scan *s, char c)
+{
+    struct json_text text;
+    struct str number;
+    switch (c) {
+    case '"':
+        return json_scan_string(s, &text);
+    case 't':
+        return json_scan_word(s, STR("true"));
+    case 'f':
+        return json_scan_word(s, STR("false"));
+    case 'n':
+        return json_scan_word(s, STR("null"));
+    default:
+        return json_scan_number(s, &number);
+    }
+}
+
+static bool skip_container(struct json_scan *s, char open)
+{
+    if (!json_enter(s, open))
+        return false;
+    bool first = true, fault;
+    char close = open == '{' ? '}' : ']';
+    while (json_next(s, close, &first, &fault)) {
+        struct json_text key;
+        if (open == '{' && !json_scan_key(s, &key))
+            return false;
+        if (!json_skip_value(s))
+            return false;
+    }
+    return !fault;
+}
+
+bool json_skip_value(struct json_scan *s)
+{
+    char c = json_peek(s);
+    return c == '{' || c == '[' ? skip_container(s, c) : skip_scalar(s, c);
+}
+
+bool json_scan_value(struct json_scan *s, struct str *ret_text)
+{
+    json_skip_space(s);
+    const char *start = s->at;
+    if (!json_skip_value(s))
+        return false;
+    *ret_text = str_range(start, s->at);
+    return true;
+}
+
+bool json_at_end(struct json_scan *s)
+{
+    json_skip_space(s);
+    return s->at == s->end;
+}
+
+/* One escape, behind its backslash. Surrogates that make no pair become U+FFFD. */
+static const char *unescape_one(const char *at, const char *end, char **to)
+{
+    static const char from[] = "bfnrt", into[] = "\b\f\n\r\t";
+    char c = *at++;
+    if (c != 'u') {
+        const char *hit = memchr(from, c, 5);
+        *(*to)++ = hit ? into[hit - from] : c;
+        return at;
+    }
+    uint32_t rune = 0, low;
+    (void)hex4(at, end, &rune); /* was checked by the scanner */
+    at += 4;
+    bool high = rune >= 0xD800 && rune < 0xDC00;
+    if (high && end - at >= 6 && at[0] == '\\' && at[1] == 'u' && hex4(at + 2, end, &low) &&
+        low >= 0xDC00 && low <= 0xDFFF) {
+        rune = 0x10000 + ((rune - 0xD800) << 10) + (low - 0xDC00);
+        at += 6;
+    }
+    *to += utf8_encode(rune, *to);
+    return at;
+}
+
+struct str json_unescape(struct arena *a, struct json_text text)
+{
+    if (text.plain)
+        return text.raw;
+    /* At worst every byte is not UTF-8 and becomes the three of U+FFFD. */
+    char *start = arena_alloc(a, text.raw.n * 3 + 4), *to = start;
+    const char *at = text.raw.p, *end = at + text.raw.n;
+    while (at < end) {
+        if (*at == '\\') {
+            at = unescape_one(at + 1, end, &to);
+            continue;
+        }
+        uint32_t rune;
+        size_t n = utf8_decode(str_range(at, end), &rune);
+        if (n)
+            memcpy(to, at, n);
+        to += n ? n : utf8_encode(UTF8_REPLACEMENT, to);
+        at += n ? n : 1;
+    }
+    return str_range(start, to);
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+/* U+2028 and U+2029 are E2 80 A8 and E2 80 A9. */
+static bool line_separator(const char *at, const char *end)
+{
+    return end - at >= 3 && (unsigned char)at[0] == 0xE2 && (unsigned char)at[1] == 0x80 &&
+           ((unsigned char)at[2] & 0xFE) == 0xA8;
+}
+
+void json_compact(struct strbuf *to, struct str text)
+{
+    const char *at = text.p, *end = at + text.n;
+    bool in_string = false;
+    while (at < end) {
+        char c = *at;
+        if (c == '<' || c == '>' || c == '&') {
+            strbuf_printf(to, "\\u%04x", (unsigned)c);
+        } else if (line_separator(at, end)) {
+            strbuf_printf(to, "\\u202%x", at[2] & 0xF);
+            at += 2;
+        } else if (in_string && c == '\\' && at + 1 < end) {
+            strbuf_add(to, at++, 2);
+        } else if (in_string || !is_space(c)) {
+            in_string ^= c == '"';
+            strbuf_add_char(to, c);
+        }
+        at++;
+    }
+}

@@ -1,0 +1,82 @@
+/* api/json_scan.h - reading JSON text piece by piece, without a tree.
+ *
+ * What both decoders (generic values, typed forms) and the patches stand on. The accepted texts are those of
+ * Go's encoding/json: any bytes inside strings from 0x20 on, also such that are not UTF-8, and escapes of lone
+ * surrogates; both read as U+FFFD. Nesting ends at 10,000.
+ *
+ * The scanner stops at the first fault without saying which: json_check then words it, as Go does, and it
+ * looks at the whole text, because a fault of syntax anywhere goes before all other errors.
+ *
+ * Thread: any; a scanner belongs to one. Slices point into the text. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+enum { JSON_DEPTH_MAX = 10000 };
+
+struct json_scan {
+    const char *at, *end;
+    unsigned depth;
+};
+
+/* A string token: the bytes between the quotes. */
+struct json_text {
+    struct str raw;
+    bool plain; /* no escape and pure ASCII: `raw` is the text */
+};
+
+static inline struct json_scan json_scan_init(struct str text)
+{
+    return (struct json_scan){ text.p, text.p + text.n, 0 };
+}
+
+static inline void json_skip_space(struct json_scan *s)
+{
+    while (s->at < s->end && (*s->at == ' ' || *s->at == '\n' || *s->at == '\t' || *s->at == '\r'))
+        s->at++;
+}
+
+/* The next byte that is not white space, not consumed; 0 at the end. */
+static inline char json_peek(struct json_scan *s)
+{
+    json_skip_space(s);
+    return s->at < s->end ? *s->at : '\0';
+}
+
+/* Consumes the next byte that is not white space if it is `c`. */
+static inline bool json_take(struct json_scan *s, char c)
+{
+    if (json_peek(s) != c || s->at == s->end)
+        return false;
+    s->at++;
+    return true;
+}
+
+/* Each consumes one token or value; false on a fault of syntax. */
+bool json_scan_string(struct json_scan *s, struct json_text *ret_text);
+bool json_scan_number(struct json_scan *s, struct str *ret_number);
+bool json_scan_word(struct json_scan *s, struct str word); /* true, false, null */
+bool json_skip_value(struct json_scan *s);
+/* One value of any kind; its text without white space around it. */
+bool json_scan_value(struct json_scan *s, struct str *ret_text);
+/* Nothing but white space is left. */
+bool json_at_end(struct json_scan *s);
+
+/* Into a container: `open` is '{' or '['. False when the next byte is another or the nesting is too deep. */
+bool json_enter(struct json_scan *s, char open);
+/* Call before each member or element, with the close byte. False at the end (closed) or on a fault (*ret_fault). */
+bool json_next(struct json_scan *s, char close, bool *first, bool *ret_fault);
+/* A member's key and the colon behind it. */
+bool json_scan_key(struct json_scan *s, struct json_text *ret_key);
+
+/* The text of a string token: itself when plain, else unescaped into the arena. */
+struct str json_unescape(struct arena *a, struct json_text text);
+/* Appends `text` to a buffer without white space outside of strings and with <, >, &, U+2028 and U+2029
+ * escaped, as the API server writes raw JSON again. `text` must be valid. */
+struct strbuf;
+void json_compact(struct strbuf *to, struct str text);
+
+/* ERR_OK, or BAD_REQUEST with the text of Go's encoding/json for the first fault in the whole text. */
+enum err_code json_check(struct str text, struct err *e) ERR_MUST_CHECK;
