@@ -1,24 +1,86 @@
 # berth: everything a person does goes through here; meson and ninja do the work. `make help` lists it.
 
-MESON_OPTIONS ?=
 T ?=
 FUZZ_SECONDS ?= 60
 VECTORS ?= tests/vectors/data
 PREFIX ?= /usr/local
+DESTDIR ?=
+
+# Where scripts/setup builds the libraries that the distribution has no package for.
 export PKG_CONFIG_PATH := $(CURDIR)/.deps/lib/pkgconfig:$(PKG_CONFIG_PATH)
 export PYTHONDONTWRITEBYTECODE := 1
 
-.PHONY: all
-all: setup build/build.ninja
-	@ninja -C build
+# In CI a warning is an error; elsewhere a newer compiler's new warning stops nobody.
+WERROR := $(if $(CI),-Dwerror=true,)
+
+.DEFAULT_GOAL := all
+
+# $(call configure,DIR,OPTIONS): a build folder, made once.
+configure = @test -f $(1)/build.ninja || meson setup $(1) $(WERROR) $(2) >$(1).log 2>&1 || { cat $(1).log; rm -rf $(1); exit 1; }; rm -f $(1).log
+
+.PHONY: help
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo "  T=name          one test (test, asan, tsan)"
+	@echo "  FUZZ_SECONDS=N  time for each fuzz target (default 60)"
+	@echo "  VECTORS=DIR     folder with recorded decisions (default $(VECTORS))"
+	@echo "  PREFIX= DESTDIR=  of install"
 
 .PHONY: setup
-setup:
+setup: ## install what is missing (packages by name; says what it does)
 	@scripts/setup
 
-build/build.ninja:
-	@meson setup build $(MESON_OPTIONS) >/dev/null
+.PHONY: all
+all: setup ## release build: build/berth
+	$(call configure,build,)
+	@ninja -C build --quiet
+
+.PHONY: run
+run: all ## build and show what berth does
+	@build/berth decode -f examples/shop.yaml
+
+.PHONY: test
+test: all ## build and run all tests
+	@scripts/test build $(T)
+
+.PHONY: asan
+asan: setup ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	$(call configure,build-asan,-Dbuildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false)
+	@ninja -C build-asan --quiet
+	@TEST_SLOWDOWN=10 scripts/test build-asan $(T)
+
+.PHONY: tsan
+tsan: setup ## all tests under ThreadSanitizer
+	$(call configure,build-tsan,-Dbuildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Db_pie=true)
+	@ninja -C build-tsan --quiet
+	@TEST_SLOWDOWN=10 scripts/test build-tsan $(T)
+
+.PHONY: fuzz
+fuzz: setup ## run every fuzz target for FUZZ_SECONDS, from its corpus
+	@test -f build-fuzz/build.ninja || CC=clang meson setup build-fuzz $(WERROR) -Dbuildtype=debugoptimized \
+		-Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true >/dev/null
+	@ninja -C build-fuzz --quiet
+	@scripts/fuzz build-fuzz $(FUZZ_SECONDS) $(T)
 
 .PHONY: vectors
-vectors: all
+vectors: all ## compare with recorded outcomes of the real components
 	@build/tests/vectors $(VECTORS)
+
+.PHONY: bench
+bench: all ## benchmarks, beside the real Go code where Go is there
+	@bench/codec/run
+
+.PHONY: deps
+deps: ## print includes that point the wrong way; fail on any
+	@tools/check_deps.py
+
+.PHONY: install
+install: all ## install berth below PREFIX
+	@install -D -m 755 build/berth $(DESTDIR)$(PREFIX)/bin/berth
+
+.PHONY: clean
+clean: ## remove what was built
+	@rm -rf build build-asan build-tsan build-fuzz
+
+comma := ,

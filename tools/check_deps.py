@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Prints every #include in src/ that points the wrong way; exits 1 if there is one.
+
+The layers and who may include whom: ARCHITECTURE.md. A folder may always include itself and base.
+"""
+import pathlib
+import re
+import sys
+
+MAY_INCLUDE = {
+    "base": set(),
+    "api": set(),
+    "http": set(),
+    "sched": {"api"},
+    "store": {"http"},
+    "client": {"api", "http"},
+    "plugins": {"api", "sched"},
+    "apiserver": {"api", "http", "store"},
+    "config": {"api", "sched", "plugins"},
+    "daemon": {"api", "http", "store", "client", "sched", "plugins", "apiserver", "config"},
+    "sim": {"api", "http", "store", "sched", "plugins", "config"},
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+
+
+def wrong_includes(root):
+    for path in sorted(root.rglob("*.[ch]")):
+        layer = path.relative_to(root).parts[0]
+        allowed = MAY_INCLUDE.get(layer)
+        if layer == "cmd":
+            continue
+        if allowed is None:
+            yield f"{path}: folder {layer} is in no layer"
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            target = match and match.group(1).split("/")[0]
+            if match and "/" in match.group(1) and target not in allowed | {layer, "base"}:
+                yield f"{path}:{number}: {layer} may not include {match.group(1)}"
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parent.parent / "src"
+    found = list(wrong_includes(root))
+    print("\n".join(found) if found else "deps: every include points upwards only")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
