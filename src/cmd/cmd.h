@@ -1,0 +1,23 @@
+/* cmd/cmd.h - the commands of the berth program.
+ *
+ * A command gets its own arguments (argv[0] is its name) and returns the exit code: 0 done, 1 bad input or
+ * failure, 2 wrong usage. Errors go to standard error as "berth COMMAND: what is wrong".
+ * Thread: main. */
+#pragma once
+
+enum { EXIT_USAGE = 2 };
+
+struct command {
+    const char *name, *summary;
+    const char *help; /* whole text for --help, with examples */
+    int (*run)(const struct command *c, int argc, char **argv);
+};
+
+extern const struct command decode_command, version_command;
+
+/* The next option or argument that is not an option; shared parsing of "--name value" and "--name=value".
+ * Returns the value when argv[*at] is `name` (advancing *at past it), NULL when it is another option.
+ * An option without its value ends the program with EXIT_USAGE. */
+const char *cmd_option(const struct command *c, const char *name, int argc, char **argv, int *at);
+/* "berth COMMAND: message" on standard error; returns `code`. */
+int cmd_fail(const struct command *c, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
