@@ -1,9 +1,9 @@
 /* base/log.h - structured log records, as klog writes them (text) or component-base does (JSON).
  *
- *     LOG(2, "Successfully bound pod to node", KO("pod", ns, name), KS("node", node), KI("feasible", n));
+ *     LOG(2, "Successfully bound pod to node", KO("pod", ns, name), KS("node", node), KI("n", n));
  *     LOG_ERROR(e.message, "Error scheduling pod; retrying", KO("pod", ns, name));
  *
- *     I1115 23:36:42.123456   12345 bind.c:123] "Successfully bound pod to node" pod="default/a" node="n" feasible=3
+ *     I1115 23:36:42.123456   12345 bind.c:123] "Successfully bound pod to node" pod="default/a" node="n" n=3
  *     {"ts":1700000000000.123,"caller":"sched/bind.c:123","msg":"Successfully ...","v":2,"pod":{"name":"a",...
  *
  * A record is written when its level is at most the verbosity (--v), or at most N where `pattern=N` is the
