@@ -15,6 +15,7 @@
 enum { MISMATCHES_SHOWN = 10, LINE_BYTES_MAX = 64 << 20 };
 
 static const struct vector_family families[] = {
+    { "quantity", check_quantity },
     { NULL, NULL },
 };
 
