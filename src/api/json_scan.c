@@ -244,6 +244,25 @@ bool json_scan_value(struct json_scan *s, struct str *ret_text)
     return true;
 }
 
+const char *json_kind_name(char first_byte)
+{
+    switch (first_byte) {
+    case '"':
+        return "string";
+    case '{':
+        return "object";
+    case '[':
+        return "array";
+    case 't':
+    case 'f':
+        return "bool";
+    case 'n':
+        return "null";
+    default:
+        return "number";
+    }
+}
+
 bool json_at_end(struct json_scan *s)
 {
     json_skip_space(s);

@@ -62,6 +62,8 @@ bool json_scan_word(struct json_scan *s, struct str word); /* true, false, null 
 bool json_skip_value(struct json_scan *s);
 /* One value of any kind; its text without white space around it. */
 bool json_scan_value(struct json_scan *s, struct str *ret_text);
+/* "object", "array", "string", "bool", "null" or "number": what a value is by its first byte. */
+const char *json_kind_name(char first_byte);
 /* Nothing but white space is left. */
 bool json_at_end(struct json_scan *s);
 
