@@ -16,8 +16,8 @@
 #include "base/strbuf.h"
 
 enum {
-    PROTO_DEPTH_MAX = JSON_DEPTH_MAX, /* of structs, lists and maps: what decodes can be written and read as JSON */
-    PROTO_ENVELOPES_MAX = 8,          /* of objects in raw fields of objects */
+    PROTO_DEPTH_MAX = VALUE_DEPTH_MAX, /* of structs, lists and maps: what decodes can be written and read as JSON */
+    PROTO_ENVELOPES_MAX = 8,           /* of objects in raw fields of objects */
 };
 #define PROTO_BYTES_MAX 0x7fffffffu
 
