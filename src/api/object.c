@@ -319,18 +319,18 @@ static struct str internal_package(struct gvk gvk)
     return str_first(gvk.group, str_index(gvk.group, '.'));
 }
 
-/* An object of another kind or version than the endpoint's. */
-static enum err_code check_kind(struct arena *a, const struct object *o, struct gvk seen, struct gvk endpoint,
-                                struct str body, struct err *e)
+/* Whether upstream can turn the object into the endpoint's internal type. Kinds of the meta group have one type for all
+ * groups and versions. */
+static bool convertible(struct arena *a, const struct object *o, struct gvk seen, struct gvk endpoint,
+                        bool *ret_same_type)
 {
-    struct str got = internal_package(seen), want = internal_package(endpoint);
-    if (!str_eq(seen.kind, endpoint.kind) || !str_eq(got, want)) {
-        err_set(e, ERR_BAD_REQUEST, "converting (%s) to (%.*s.%.*s): unknown conversion", o->type->go_name,
-                STR_ARG(want), STR_ARG(endpoint.kind));
-        return explain(a, e, seen, endpoint, body);
-    }
-    if (str_eq(seen.group, endpoint.group) && str_eq(seen.version, endpoint.version))
-        return ERR_OK;
+    *ret_same_type = o->type == schema_object_type(api_version_of(a, endpoint), endpoint.kind);
+    return *ret_same_type || (str_eq(seen.kind, endpoint.kind) &&
+                              str_eq(internal_package(seen), internal_package(endpoint)));
+}
+
+static enum err_code wrong_version(struct arena *a, struct gvk seen, struct gvk endpoint, struct err *e)
+{
     struct str data = api_version_of(a, seen), expected = api_version_of(a, endpoint);
     return err_set(e, ERR_BAD_REQUEST,
                    "the API version in the data (%.*s) does not match the expected API version (%.*s)",
@@ -357,19 +357,23 @@ enum err_code object_decode(struct arena *a, enum media m, struct str body, stru
                             struct object *ret_object, struct err *e)
 {
     struct gvk seen;
-    struct object o;
+    struct object o = { 0 };
     findings->n = 0;
     if (object_read(a, m, body, endpoint, validation == VALIDATION_IGNORE ? NULL : findings, &o, &seen, e))
         return explain(a, e, seen, endpoint, body);
-    bool strict = validation == VALIDATION_STRICT && findings->n > 0;
-    bool same_kind = str_eq(seen.kind, endpoint.kind) &&
-                     str_eq(internal_package(seen), internal_package(endpoint));
-    if (strict && same_kind) {
+    bool same_type;
+    if (!convertible(a, &o, seen, endpoint, &same_type)) {
+        struct str package = internal_package(endpoint);
+        err_set(e, ERR_BAD_REQUEST, "converting (%s) to (%.*s.%.*s): unknown conversion", o.type->go_name,
+                STR_ARG(package), STR_ARG(endpoint.kind));
+        return explain(a, e, seen, endpoint, body);
+    }
+    if (validation == VALIDATION_STRICT && findings->n > 0) {
         err_set(e, ERR_BAD_REQUEST, "%s", object_findings_text(a, findings));
         return explain(a, e, seen, endpoint, body);
     }
-    if (check_kind(a, &o, seen, endpoint, body, e))
-        return e->code;
+    if (!same_type)
+        return wrong_version(a, seen, endpoint, e);
     *ret_object = o;
     return ERR_OK;
 }

@@ -133,6 +133,10 @@ TEST(versions_of_one_kind_are_told_apart)
               answer(&a, MEDIA_JSON, STR("{\"apiVersion\":\"autoscaling/v1\"}"), scalers, VALIDATION_IGNORE, &f),
               STR("the API version in the data (autoscaling/v1) does not match the expected API version "
                   "(autoscaling/v2)"));
+    static const struct gvk options = { { "", 0 }, { "v1", 2 }, { "DeleteOptions", 13 } };
+    CHECK_STR("but not those of the meta group",
+              answer(&a, MEDIA_JSON, STR("{\"apiVersion\":\"policy/v1\"}"), options, VALIDATION_IGNORE, &f),
+              STR("ok {\"kind\":\"DeleteOptions\",\"apiVersion\":\"policy/v1\"}"));
     arena_fini(&a);
 }
 

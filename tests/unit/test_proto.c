@@ -394,7 +394,7 @@ TEST(nests_as_deep_as_json_and_no_deeper)
         CHECK_INT(deep[i].name, proto_decode(&arena, t, bytes, &v, &e), ERR_OK);
         CHECK_STR(deep[i].name, proto_of(t, &v), bytes);
         CHECK(proto_decode(&arena, t, padded(nested(deep[i].numbers, deep[i].max + 1)), &v, &e));
-        CHECK_TEXT(deep[i].name, e.message, "proto: exceeded max depth of 10000");
+        CHECK_TEXT(deep[i].name, e.message, "proto: exceeded max depth of 1000");
     }
     arena_fini(&arena);
 }

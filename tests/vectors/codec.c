@@ -140,5 +140,5 @@ void check_codec_unknown(struct vector_case *c)
         vector_mismatch(c, "%s: %s", vector_str(c->record, "why").p, refused ? e.message : "is accepted");
     else if (!refused)
         vector_text(c, "decoded and written again", as_json(c, o.type, &o.value),
-                    vector_str(c->record, "json"));
+                    vector_bytes(c, "json"));
 }
