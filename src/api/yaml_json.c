@@ -160,35 +160,52 @@ struct writer {
     struct err *e;
 };
 
+/* Bytes that stand for themselves in a string. */
+static size_t plain_prefix(struct str s)
+{
+    size_t n = 0;
+    while (n < s.n) {
+        unsigned char c = (unsigned char)s.p[n];
+        if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&')
+            break;
+        n++;
+    }
+    return n;
+}
+
 static void add_escaped(struct strbuf *to, uint32_t rune)
 {
     static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
     const char *hit = rune && rune < 0x80 ? strchr(plain, (int)rune) : NULL;
     if (hit)
-        strbuf_printf(to, "\\%c", letters[hit - plain]);
+        strbuf_add(to, (const char[]){ '\\', letters[hit - plain] }, 2);
     else
         strbuf_printf(to, "\\u%04x", rune);
 }
 
-static bool needs_escape(uint32_t rune)
+/* The first rune of `s`, which is not ASCII or needs an escape; returns its bytes. */
+static size_t add_rune(struct strbuf *to, struct str s)
 {
-    return rune < 0x20 || rune == '"' || rune == '\\' || rune == '<' || rune == '>' || rune == '&' ||
-           rune == 0x2028 || rune == 0x2029;
+    uint32_t rune = 0;
+    size_t n = utf8_decode(s, &rune);
+    if (n == 0)
+        STRBUF_ADD_LIT(to, "\\ufffd");
+    else if (rune < 0x80 || rune == 0x2028 || rune == 0x2029)
+        add_escaped(to, rune);
+    else
+        strbuf_add(to, s.p, n);
+    return n ? n : 1;
 }
 
 static void add_string(struct strbuf *to, struct str s)
 {
     strbuf_add_char(to, '"');
-    for (size_t at = 0; at < s.n;) {
-        uint32_t rune;
-        size_t n = utf8_decode(str_from(s, at), &rune);
-        if (!n)
-            STRBUF_ADD_LIT(to, "\\ufffd");
-        else if (needs_escape(rune))
-            add_escaped(to, rune);
-        else
-            strbuf_add(to, s.p + at, n);
-        at += n ? n : 1;
+    while (s.n) {
+        size_t n = plain_prefix(s);
+        strbuf_add(to, s.p, n);
+        s = str_from(s, n);
+        if (s.n)
+            s = str_from(s, add_rune(to, s));
     }
     strbuf_add_char(to, '"');
 }
@@ -256,6 +273,8 @@ static enum err_code add_map(struct writer *w, const struct yaml_item *map)
 
 static enum err_code add_value(struct writer *w, const struct yaml_item *item)
 {
+    if (w->to->overflow)
+        return err_set(w->e, ERR_BAD_REQUEST, "yaml: document is more than %zu bytes of JSON", w->to->max);
     switch (item->scalar.type) {
     case YAML_NULL:
         STRBUF_ADD_LIT(w->to, "null");
