@@ -112,8 +112,9 @@ enum err_code yaml_next_document(struct yaml_stream *s, struct str *ret_document
             *ret_document = value;
             return ERR_OK;
         }
+        *ret_document = (struct str){ 0 };
         if (s->n_json > 1)
-            return err_set(e, ERR_BAD_REQUEST, "invalid JSON behind value %zu of the stream", s->n_json);
+            return json_check(str_from(s->text, s->at), e);
         s->json = false;
         skip_line_end(s);
     }

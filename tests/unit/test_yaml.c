@@ -419,7 +419,7 @@ TEST(streams_are_parted_as_kubectl_does)
         { "JSON", "{\"a\":1}{\"b\":2}\n null [1]", "({\"a\":1})({\"b\":2})([1])" },
         { "JSON, then YAML", "{\"a\":1}\n---\nb: 2\n", "({\"a\":1})(---\nb: 2\n)" },
         { "YAML in braces", "{a: 1}\n---\n{}{}", "({a: 1}\n)(---\n{}{})" },
-        { "twice JSON stays it", "{} {} x", "({})({})! invalid JSON behind value 2 of the stream" },
+        { "twice JSON stays it", "{} {} x", "({})({})! invalid character 'x' looking for beginning of value" },
     };
     struct arena a;
     arena_init(&a);
