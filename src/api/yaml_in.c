@@ -13,7 +13,8 @@
 
 #define TAG_PREFIX "tag:yaml.org,2002:"
 
-/* As allowedAliasRatio in decode.go: of up to LOW decoded nodes 99 % may come from aliases, from HIGH on 10 %. */
+/* As allowedAliasRatio in decode.go: of up to LOW decoded nodes 99 % may come from aliases, from HIGH on
+ * 10 %. */
 enum {
     ALIAS_RATIO_LOW = 400000,
     ALIAS_RATIO_HIGH = 4000000,

@@ -1,8 +1,8 @@
 /* api/yaml_parse.c - see yaml_priv.h: libyaml's events become a tree of nodes.
  *
  * go-yaml v2, which upstream stands on, is a translation of libyaml, so faults of syntax have the same words
- * here; fault() puts the line before them as go-yaml does. Where libyaml 0.2.5 has gone on since, it is followed:
- * [what?] and "\/" are read, [a:,b] and !!str,x are not. */
+ * here; fault() puts the line before them as go-yaml does. Where libyaml 0.2.5 has gone on since, it is
+ * followed: [what?] and "\/" are read, [a:,b] and !!str,x are not. */
 #include "api/yaml_priv.h"
 
 #include <yaml.h>

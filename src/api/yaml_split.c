@@ -1,8 +1,8 @@
 /* api/yaml_split.c - see yaml.h: the documents of a stream.
  *
  * As YAMLOrJSONDecoder in k8s.io/apimachinery: a stream that begins with "{" is read as JSON as long as that
- * goes well, or to its end once it has gone well twice; the rest is YAML. A line with "---" at its beginning ends the
- * document before it and belongs to the one behind it, but not if the document before it is empty still. */
+ * goes well, or to its end once it has gone well twice; the rest is YAML. A line with "---" at its beginning
+ * ends the document before it and belongs to the one behind it. */
 #include "api/json_scan.h"
 #include "api/yaml.h"
 

@@ -1,7 +1,7 @@
 /* tests/fuzz/fuzz_yaml.c - any bytes as YAML, as a stream of documents and as JSON.
  *
- * YAML that is read gives valid JSON; printed as YAML and read again it gives the same JSON. JSON can be printed,
- * and what was printed be read. */
+ * YAML that is read gives valid JSON; printed as YAML and read again it gives the same JSON. JSON can be
+ * printed, and what was printed be read. */
 #include <stdio.h>
 #include <stdlib.h>
 
