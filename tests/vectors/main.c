@@ -18,6 +18,7 @@ static const struct vector_family families[] = {
     { "codec", check_codec },
     { "codec-unknown", check_codec_unknown },
     { "quantity", check_quantity },
+    { "strict", check_strict },
     { NULL, NULL },
 };
 
