@@ -8,7 +8,7 @@
 #include "api/proto_scan.h"
 #include "api/time.h"
 
-/* Keeps what it needs out of the frames of those functions that nest, as deep as values do. */
+/* Keeps its locals out of the frames of those functions that nest. */
 #define LEAF __attribute__((noinline))
 
 struct writer {
