@@ -4,6 +4,9 @@
  * merges structs and maps, decodes lists into the earlier elements and replaces scalars; null clears pointers,
  * lists and maps and leaves the rest alone. Encoding gives the bytes that the API server sends.
  *
+ * Two differences from upstream: texts nested deeper than VALUE_DEPTH_MAX are refused, and findings end when their texts
+ * reach a megabyte.
+ *
  * Thread: any. Memory: texts of the decoded tree may point into the input, which must live as long. */
 #pragma once
 
@@ -11,11 +14,12 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 
-enum { JSON_FINDINGS_MAX = 100 };
+enum { JSON_FINDINGS_MAX = 100, JSON_BYTES_MAX = 1 << 30 };
 
-/* What strict decoding complains about, in order: `unknown field "spec.x"`, `duplicate field "spec.y"`. */
+/* What strict decoding complains about, in order: `unknown field "spec.x"`, `duplicate field "spec.y"`.
+ * The decoder finds at most JSON_FINDINGS_MAX; YAML may have put one text more in front. */
 struct findings {
-    const char *texts[JSON_FINDINGS_MAX];
+    const char *texts[JSON_FINDINGS_MAX + 1];
     unsigned n;
 };
 

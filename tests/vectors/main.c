@@ -17,7 +17,10 @@ enum { MISMATCHES_SHOWN = 10, LINE_BYTES_MAX = 64 << 20 };
 static const struct vector_family families[] = {
     { "names", check_names },
     { "selectors", check_selectors },
+    { "codec", check_codec },
+    { "codec-unknown", check_codec_unknown },
     { "quantity", check_quantity },
+    { "strict", check_strict },
     { NULL, NULL },
 };
 
