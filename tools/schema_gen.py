@@ -178,7 +178,7 @@ def flatten(schema, a_type, path=""):
     rows = []
     if a_type.options.get("object") and not path:
         for name in ("kind", "apiVersion"):
-            rows.append((Field(name, "string", 0, {}, a_type.group), ""))
+            rows.append((Field(name, "string", 0, {}, a_type.group), "TypeMeta."))
     for field in a_type.fields:
         if field.has("inline"):
             inner = schema.resolve(field.element, field.group)
