@@ -114,7 +114,7 @@ static const char *get_child(struct run *r, struct node *c, struct str key, stru
         *ret_child = member ? *member : NULL;
         return NULL;
     }
-    uint32_t at;
+    uint32_t at = 0;
     const char *why = list_place(r->arena, key, c->n, &at);
     if (!why)
         *ret_child = c->items[at];
@@ -123,7 +123,7 @@ static const char *get_child(struct run *r, struct node *c, struct str key, stru
 
 static const char *set_child(struct run *r, struct node *c, struct str key, struct node *value)
 {
-    uint32_t at;
+    uint32_t at = 0;
     if (c->kind == NODE_DOC) {
         doc_put(r->arena, c, key, value);
         return NULL;
@@ -156,7 +156,7 @@ static const char *add_child(struct run *r, struct node *c, struct str key, stru
 
 static const char *remove_child(struct run *r, struct node *c, struct str key)
 {
-    uint32_t at;
+    uint32_t at = 0;
     if (c->kind == NODE_DOC) {
         if (doc_remove(c, key))
             return NULL;

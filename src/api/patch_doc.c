@@ -1,10 +1,8 @@
 /* api/patch_doc.c - the document of JSON and merge patches, see patch_priv.h. */
-#include <stdlib.h>
-
 #include "api/json.h"
 #include "api/json_scan.h"
 #include "api/patch_priv.h"
-#include "base/mem.h"
+#include "base/vec.h"
 
 /* Stands in place of a member that was removed, so that removing moves nothing. */
 static struct node removed;
@@ -12,47 +10,37 @@ static struct node removed;
 struct parser {
     struct arena *arena;
     struct json_scan scan;
-    struct entry *stack; /* children of the containers that are open */
-    size_t n, cap;
+    VEC(struct entry) stack; /* children of the containers that are open */
 };
-
-static void push(struct parser *p, struct entry child)
-{
-    if (p->n == p->cap) {
-        p->cap = p->cap ? p->cap * 2 : 64;
-        p->stack = mem_realloc(p->stack, mem_product(p->cap, sizeof(*p->stack)));
-    }
-    p->stack[p->n++] = child;
-}
 
 static void pop_entries(struct parser *p, size_t from, struct node *doc)
 {
-    doc->n = doc->cap = (uint32_t)(p->n - from);
+    doc->n = doc->cap = (uint32_t)(p->stack.n - from);
     doc->entries = arena_alloc(p->arena, doc->n * sizeof(*doc->entries));
     if (doc->n)
-        memcpy(doc->entries, p->stack + from, doc->n * sizeof(*doc->entries));
-    p->n = from;
+        memcpy(doc->entries, p->stack.at + from, doc->n * sizeof(*doc->entries));
+    p->stack.n = from;
 }
 
 static void pop_items(struct parser *p, size_t from, struct node *ary)
 {
-    ary->n = ary->cap = (uint32_t)(p->n - from);
+    ary->n = ary->cap = (uint32_t)(p->stack.n - from);
     ary->items = arena_alloc(p->arena, ary->n * sizeof(*ary->items));
     for (uint32_t i = 0; i < ary->n; i++)
-        ary->items[i] = p->stack[from + i].node;
-    p->n = from;
+        ary->items[i] = p->stack.at[from + i].node;
+    p->stack.n = from;
 }
 
 static bool parse_value(struct parser *p, struct node **ret_node);
 
 static bool parse_container(struct parser *p, char open, struct node *c)
 {
-    size_t from = p->n;
+    size_t from = p->stack.n;
     bool first = true, fault;
     if (!json_enter(&p->scan, open))
         return false;
     while (json_next(&p->scan, open == '{' ? '}' : ']', &first, &fault)) {
-        struct entry child = { .ordinal = (uint32_t)(p->n - from) };
+        struct entry child = { .ordinal = (uint32_t)(p->stack.n - from) };
         struct json_text key;
         if (open == '{') {
             if (!json_scan_key(&p->scan, &key))
@@ -61,7 +49,7 @@ static bool parse_container(struct parser *p, char open, struct node *c)
         }
         if (!parse_value(p, &child.node))
             return false;
-        push(p, child);
+        vec_push(&p->stack, child);
     }
     if (open == '{')
         pop_entries(p, from, c);
@@ -89,7 +77,7 @@ bool doc_parse(struct arena *a, struct str text, struct node **ret_node)
 {
     struct parser p = { .arena = a, .scan = json_scan_init(text) };
     bool good = parse_value(&p, ret_node) && json_at_end(&p.scan);
-    free(p.stack);
+    vec_fini(&p.stack);
     return good;
 }
 
