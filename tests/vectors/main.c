@@ -18,6 +18,7 @@ static const struct vector_family families[] = {
     { "codec", check_codec },
     { "codec-unknown", check_codec_unknown },
     { "patches", check_patches },
+    { "quantity", check_quantity },
     { NULL, NULL },
 };
 
