@@ -3,23 +3,6 @@
 
 enum { FINDINGS_BYTES_MAX = 1 << 20 }; /* of all texts: keys of a body can be long, and paths repeat them */
 
-static const char *json_kind(char first_byte)
-{
-    switch (first_byte) {
-    case '"':
-        return "string";
-    case '{':
-        return "object";
-    case '[':
-        return "array";
-    case 't':
-    case 'f':
-        return "bool";
-    default:
-        return "number";
-    }
-}
-
 /* Names of fields from the root on with dots between them, embedded structs included. */
 static void add_go_path(struct strbuf *to, const struct place *p)
 {
@@ -67,7 +50,7 @@ void json_note(struct decoder *d, const char *message)
 
 bool json_mismatch(struct decoder *d, const char *go_type)
 {
-    const char *what = json_kind(json_peek(&d->scan));
+    const char *what = json_kind_name(json_peek(&d->scan));
     if (!d->mismatch)
         d->mismatch = mismatch_text(d, what, (struct str){ NULL, 0 }, go_type);
     return json_skip_value(&d->scan);
@@ -82,7 +65,7 @@ bool json_mismatch_number(struct decoder *d, struct str number, const char *go_t
 
 bool json_fatal_mismatch(struct decoder *d, const char *go_type)
 {
-    d->fatal = mismatch_text(d, json_kind(json_peek(&d->scan)), (struct str){ NULL, 0 }, go_type);
+    d->fatal = mismatch_text(d, json_kind_name(json_peek(&d->scan)), (struct str){ NULL, 0 }, go_type);
     return false;
 }
 
