@@ -485,6 +485,15 @@ static enum err_code merge_elements(struct smp *m, struct value *original, uint3
     return ERR_OK;
 }
 
+/* The patch is quoted when its result does not convert: it shows what became of its elements. */
+static void put_back(struct value *patch, const struct value *plain)
+{
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < patch->n && k < plain->n; i++)
+        if (!smp_member(&patch->items[i], STR(SMP_DIRECTIVE)))
+            patch->items[i] = plain->items[k++];
+}
+
 static enum err_code merge_lists_of_maps(struct smp *m, struct value *original, struct value *patch,
                                          const struct smp_list *how, struct value *ret_merged)
 {
@@ -497,6 +506,7 @@ static enum err_code merge_lists_of_maps(struct smp *m, struct value *original, 
     bool same_array = mine.items == original->items;
     if (merge_elements(m, &mine, same_array ? original->n : 0, &theirs, how, &merged))
         return m->e->code;
+    put_back(patch, &theirs);
     return smp_order_list(m, &merged, &theirs, &mine, merge_key, true, ret_merged);
 }
 
