@@ -80,19 +80,34 @@ static struct str encode(struct request *r, const struct value *object)
 #define VERSION_KIND_TYPE \
     "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }"
 
-/* One of the two members that say what an object is; missing is empty. */
-static const char *read_type_member(struct request *r, struct node *doc, const char *name, struct str *ret_text)
+/* apiVersion and kind of a document, empty where it has none. NULL, or why it cannot be an object. */
+static const char *read_type_meta(struct request *r, struct str text, struct str *ret_api_version,
+                                  struct str *ret_kind)
 {
-    struct node **member = doc_find(doc, str_of(name));
-    *ret_text = STR("");
-    if (!member || !*member)
-        return NULL;
-    struct json_scan scan = json_scan_init((*member)->raw);
-    struct json_text text;
-    if (!json_scan_string(&scan, &text))
-        return arena_printf(r->arena, NO_VERSION_KIND "json: cannot unmarshal %s into Go struct field .%s of type "
-                            "string", doc_json_type(*member), name);
-    *ret_text = json_unescape(r->arena, text);
+    struct json_scan scan = json_scan_init(text);
+    bool first = true, fault;
+    *ret_api_version = *ret_kind = STR("");
+    if (json_peek(&scan) != '{')
+        return arena_printf(r->arena, NO_VERSION_KIND "json: cannot unmarshal %s into Go value of type "
+                            VERSION_KIND_TYPE, json_kind_name(json_peek(&scan)));
+    (void)json_enter(&scan, '{');
+    while (json_next(&scan, '}', &first, &fault)) {
+        struct json_text token;
+        if (!json_scan_key(&scan, &token))
+            return "invalid JSON"; /* cannot be: the text was made here */
+        struct str name = json_unescape(r->arena, token);
+        struct str *text_of = str_is(name, "apiVersion") ? ret_api_version : str_is(name, "kind") ? ret_kind : NULL;
+        char c = json_peek(&scan);
+        if (!text_of || c == 'n') {
+            if (!json_skip_value(&scan))
+                return "invalid JSON";
+            continue;
+        }
+        if (!json_scan_string(&scan, &token))
+            return arena_printf(r->arena, NO_VERSION_KIND "json: cannot unmarshal %s into Go struct field .%.*s "
+                                "of type string", json_kind_name(c), STR_ARG(name));
+        *text_of = json_unescape(r->arena, token);
+    }
     return NULL;
 }
 
@@ -113,17 +128,8 @@ static const char *other_type(struct request *r, struct str api_version, struct 
 /* A patch may not make the object one of another kind. Without version or kind it stays what it was. */
 static const char *check_type(struct request *r, struct str text)
 {
-    struct node *doc = NULL;
     struct str api_version, kind;
-    if (!doc_parse(r->arena, text, &doc))
-        return "exceeded max depth";
-    if (!doc || doc->kind != NODE_DOC)
-        return arena_printf(r->arena, NO_VERSION_KIND "json: cannot unmarshal %s into Go value of type "
-                            VERSION_KIND_TYPE, doc_json_type(doc));
-    doc_touch(doc);
-    const char *fault = read_type_member(r, doc, "apiVersion", &api_version);
-    if (!fault)
-        fault = read_type_member(r, doc, "kind", &kind);
+    const char *fault = read_type_meta(r, text, &api_version, &kind);
     if (fault || api_version.n == 0)
         return fault;
     return other_type(r, api_version, kind.n ? kind : r->type->kind);

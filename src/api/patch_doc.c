@@ -83,21 +83,7 @@ bool doc_parse(struct arena *a, struct str text, struct node **ret_node)
 
 const char *doc_json_type(const struct node *n)
 {
-    if (!n || !n->raw.p)
-        return "null";
-    switch (n->raw.p[0]) {
-    case '{':
-        return "object";
-    case '[':
-        return "array";
-    case '"':
-        return "string";
-    case 't':
-    case 'f':
-        return "bool";
-    default:
-        return "number";
-    }
+    return json_kind_name(n && n->raw.p ? n->raw.p[0] : 'n');
 }
 
 static int by_key_and_place(const void *a, const void *b)
