@@ -10,17 +10,15 @@
 #include "base/map.h"
 #include "base/utf8.h"
 
-/* Structs, lists and maps within each other. The schema itself allows few; only JSON schemas nest at will. Upstream
- * goes on to 10,000, which is more than a stack should be asked for. */
-enum { LEVELS_MAX = 1000, LINEAR_KEYS_MAX = 16, STACK_FIRST = 128 };
+enum { LINEAR_KEYS_MAX = 16, STACK_FIRST = 128 };
 
 static bool decode_struct(struct decoder *d, const struct type *t, const char *go_type, struct value *v);
 static bool decode_list(struct decoder *d, const struct field *f, const char *go_type, struct value *v);
 
 static bool enter(struct decoder *d, char open)
 {
-    if (d->n_levels == LEVELS_MAX) {
-        d->fatal = arena_printf(d->arena, "exceeded max depth of %d for typed values", LEVELS_MAX);
+    if (d->n_levels == VALUE_DEPTH_MAX) {
+        d->fatal = "exceeded max depth";
         return false;
     }
     d->n_levels++;
