@@ -5,7 +5,7 @@
 #include "api/patch.h"
 
 #include "api/json.h"
-#include "api/json_scan.h"
+#include "api/object.h"
 #include "api/patch_priv.h"
 
 #define REJECTED "the server rejected our request due to an error in our request"
@@ -21,7 +21,7 @@ struct request {
 
 static bool strict(const struct request *r)
 {
-    return r->patch->validation != VALIDATE_IGNORE;
+    return r->patch->validation != VALIDATION_IGNORE;
 }
 
 /* 422 about the patch, quoting what could not be used: a document, or the patch as Go prints it. */
@@ -51,7 +51,7 @@ static enum err_code judge_findings(struct request *r, struct str quoted)
     const struct texts *found = &r->findings;
     if (found->n == 0)
         return ERR_OK;
-    if (r->patch->validation == VALIDATE_WARN) {
+    if (r->patch->validation == VALIDATION_WARN) {
         r->outcome->warnings = found->at;
         r->outcome->n_warnings = found->n;
         return ERR_OK;
@@ -76,73 +76,35 @@ static struct str encode(struct request *r, const struct value *object)
 
 /* ---- JSON patch and merge patch: over text ---- */
 
-#define NO_VERSION_KIND "couldn't get version/kind; json parse error: "
-#define VERSION_KIND_TYPE \
-    "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }"
-
-/* apiVersion and kind of a document, empty where it has none. NULL, or why it cannot be an object. */
-static const char *read_type_meta(struct request *r, struct str text, struct str *ret_api_version,
-                                  struct str *ret_kind)
+/* What the endpoint serves, from "apps/v1.Deployment" or "core/v1.Pod". */
+static struct gvk endpoint_of(const struct type *t)
 {
-    struct json_scan scan = json_scan_init(text);
-    bool first = true, fault;
-    *ret_api_version = *ret_kind = STR("");
-    if (json_peek(&scan) != '{')
-        return arena_printf(r->arena, NO_VERSION_KIND "json: cannot unmarshal %s into Go value of type "
-                            VERSION_KIND_TYPE, json_kind_name(json_peek(&scan)));
-    (void)json_enter(&scan, '{');
-    while (json_next(&scan, '}', &first, &fault)) {
-        struct json_text token;
-        if (!json_scan_key(&scan, &token))
-            return "invalid JSON"; /* cannot be: the text was made here */
-        struct str name = json_unescape(r->arena, token);
-        struct str *text_of = str_is(name, "apiVersion") ? ret_api_version : str_is(name, "kind") ? ret_kind : NULL;
-        char c = json_peek(&scan);
-        if (!text_of || c == 'n') {
-            if (!json_skip_value(&scan))
-                return "invalid JSON";
-            continue;
-        }
-        if (!json_scan_string(&scan, &token))
-            return arena_printf(r->arena, NO_VERSION_KIND "json: cannot unmarshal %s into Go struct field .%.*s "
-                                "of type string", json_kind_name(c), STR_ARG(name));
-        *text_of = json_unescape(r->arena, token);
-    }
-    return NULL;
+    struct gvk gvk = { .kind = t->kind };
+    schema_split_api_version(str_first(t->name, t->name.n - t->kind.n - 1), &gvk.group, &gvk.version);
+    if (str_is(gvk.group, "core"))
+        gvk.group.n = 0;
+    return gvk;
 }
 
-/* Why a patched object of another kind cannot be stored in place of the old one; there is no conversion. */
-static const char *other_type(struct request *r, struct str api_version, struct str kind)
+/* A patch may not make the object one of another kind: there is no conversion. */
+static const char *other_type(struct request *r, const struct type *got)
 {
-    const struct type *t = schema_object_type(api_version, kind);
-    if (t == r->type)
-        return NULL;
-    if (!t)
-        return arena_printf(r->arena, "no kind \"%.*s\" is registered for version \"%.*s\" in scheme "
-                            "\"pkg/api/legacyscheme/scheme.go:30\"", STR_ARG(kind), STR_ARG(api_version));
     struct str group = str_first(r->type->name, strcspn(r->type->name.p, "./"));
-    return arena_printf(r->arena, "converting (%s) to (%.*s.%.*s): unknown conversion", t->go_name,
+    return arena_printf(r->arena, "converting (%s) to (%.*s.%.*s): unknown conversion", got->go_name,
                         STR_ARG(group), STR_ARG(r->type->kind));
-}
-
-/* A patch may not make the object one of another kind. Without version or kind it stays what it was. */
-static const char *check_type(struct request *r, struct str text)
-{
-    struct str api_version, kind;
-    const char *fault = read_type_meta(r, text, &api_version, &kind);
-    if (fault || api_version.n == 0)
-        return fault;
-    return other_type(r, api_version, kind.n ? kind : r->type->kind);
 }
 
 static enum err_code decode_patched(struct request *r, struct str text)
 {
     struct findings found = { .n = 0 };
-    const char *fault = check_type(r, text);
-    if (fault)
-        return invalid(r, text, fault);
-    if (json_decode(r->arena, r->type, text, strict(r) ? &found : NULL, &r->outcome->object, r->e))
+    struct object object;
+    struct gvk seen;
+    if (object_read(r->arena, MEDIA_JSON, text, endpoint_of(r->type), strict(r) ? &found : NULL, &object, &seen,
+                    r->e))
         return invalid(r, text, r->e->message);
+    if (object.type != r->type)
+        return invalid(r, text, other_type(r, object.type));
+    r->outcome->object = object.value;
     for (unsigned i = 0; i < found.n; i++)
         texts_add(&r->findings, str_of(found.texts[i]));
     return judge_findings(r, text);

@@ -11,11 +11,11 @@
  * patch_apply is what a request does: encode the object, patch, decode again, and tell unknown and duplicate
  * fields as the request's fieldValidation wants it. The result is the typed object before defaulting.
  *
- * Limits: operations and copied bytes as below, nesting as in json_scan.h; the length of a body is the
- * server's business. Thread: any. Memory: results live in the arena and may point into the inputs. */
+ * Limits: operations and copied bytes as below, nesting as in value.h; the length of a body is the server's
+ * business. Thread: any. Memory: results live in the arena and may point into the inputs. */
 #pragma once
 
-#include "api/value.h"
+#include "api/object.h"
 #include "base/err.h"
 
 enum {
@@ -26,7 +26,6 @@ enum {
 };
 
 enum patch_type { PATCH_TYPE_JSON, PATCH_TYPE_MERGE, PATCH_TYPE_STRATEGIC };
-enum field_validation { VALIDATE_IGNORE, VALIDATE_WARN, VALIDATE_STRICT };
 
 struct patch {
     enum patch_type type;

@@ -14,9 +14,6 @@
 #include "api/time.h"
 #include "base/base64.h"
 
-/* Structs, lists and maps within each other, as for decoding; only JSON schemas nest at will. */
-enum { LEVELS_MAX = 1000 };
-
 struct converter {
     struct arena *arena;
     struct texts *findings; /* NULL: nobody asks */
@@ -300,8 +297,8 @@ static enum err_code convert_element(struct converter *c, const struct field *f,
 
 static enum err_code enter(struct converter *c)
 {
-    if (c->n_levels == LEVELS_MAX)
-        return err_set(c->e, ERR_INVALID, "exceeded max depth of %d for typed values", LEVELS_MAX);
+    if (c->n_levels == VALUE_DEPTH_MAX)
+        return invalid(c, "exceeded max depth");
     c->n_levels++;
     return ERR_OK;
 }

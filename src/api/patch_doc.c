@@ -37,7 +37,7 @@ static bool parse_container(struct parser *p, char open, struct node *c)
 {
     size_t from = p->stack.n;
     bool first = true, fault;
-    if (!json_enter(&p->scan, open))
+    if (p->scan.depth == VALUE_DEPTH_MAX || !json_enter(&p->scan, open))
         return false;
     while (json_next(&p->scan, open == '{' ? '}' : ']', &first, &fault)) {
         struct entry child = { .ordinal = (uint32_t)(p->stack.n - from) };
@@ -280,7 +280,7 @@ bool doc_write(struct strbuf *to, struct node *n, unsigned depth)
         json_compact(to, n->raw);
         return true;
     }
-    if (depth >= JSON_DEPTH_MAX)
+    if (depth == VALUE_DEPTH_MAX)
         return false;
     return n->kind == NODE_DOC ? write_members(to, n, depth + 1) : write_items(to, n, depth + 1);
 }

@@ -32,7 +32,7 @@ struct node {
     };
 };
 
-/* False when the text is not JSON. */
+/* False when the text is not JSON or nested deeper than VALUE_DEPTH_MAX. */
 bool doc_parse(struct arena *a, struct str text, struct node **ret_node);
 /* "object", "array", "string", "number", "bool", "null". */
 const char *doc_json_type(const struct node *n);

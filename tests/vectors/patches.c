@@ -35,7 +35,7 @@ static enum patch_type patch_type(struct str content_type)
 
 static enum field_validation field_validation(struct str name)
 {
-    return str_is(name, "Strict") ? VALIDATE_STRICT : str_is(name, "Warn") ? VALIDATE_WARN : VALIDATE_IGNORE;
+    return str_is(name, "Strict") ? VALIDATION_STRICT : str_is(name, "Warn") ? VALIDATION_WARN : VALIDATION_IGNORE;
 }
 
 static void check_refusal(struct vector_case *c, const struct err *e, const char *detail)
