@@ -30,7 +30,8 @@
     X(INTERNAL, 500, "InternalError")                           \
     X(UNAVAILABLE, 503, "ServiceUnavailable")                   \
     X(TIMEOUT, 504, "Timeout")                                  \
-    X(IO, 500, "InternalError")
+    X(IO, 500, "InternalError")                                 \
+    X(UNKNOWN, 500, "") /* upstream has no reason for it */
 
 enum err_code {
     ERR_OK = 0,

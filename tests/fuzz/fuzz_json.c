@@ -96,7 +96,8 @@ static void check_body(struct arena *a, const struct type *t, struct str text, s
     must(reads || e.message[0]);
     if (reads && o.type == t)
         must(decodes);
-    (void)object_decode(a, MEDIA_JSON, text, endpoint, VALIDATION_STRICT, &findings, &o, &e);
+    bool strict = !object_decode(a, MEDIA_JSON, text, endpoint, VALIDATION_STRICT, &findings, &o, &e);
+    must(strict || e.message[0]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

@@ -19,6 +19,7 @@ static const struct vector_family families[] = {
     { "selectors", check_selectors },
     { "codec", check_codec },
     { "codec-unknown", check_codec_unknown },
+    { "patches", check_patches },
     { "quantity", check_quantity },
     { "strict", check_strict },
     { NULL, NULL },
