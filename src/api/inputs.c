@@ -3,7 +3,7 @@
 
 #include "api/time.h"
 #include "base/sort.h"
-#include "schema_slots.h"
+#include "api/schema_slots.h"
 
 /* ---- Tables ---- */
 

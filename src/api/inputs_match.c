@@ -5,7 +5,7 @@
 #include "api/inputs.h"
 #include "api/label_selector.h"
 #include "api/node_selector.h"
-#include "schema_slots.h"
+#include "api/schema_slots.h"
 
 /* ---- Tables ---- */
 

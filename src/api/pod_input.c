@@ -1,6 +1,6 @@
 /* api/pod_input.c - the tables of a pod's fields; see bind.h. */
 #include "api/pod_priv.h"
-#include "schema_slots.h"
+#include "api/schema_slots.h"
 
 /* ---- Containers ---- */
 

@@ -18,6 +18,16 @@ TEST(pieces_are_aligned_and_do_not_overlap)
     arena_fini(&a);
 }
 
+TEST(a_piece_of_no_bytes_is_a_valid_pointer_even_as_the_first)
+{
+    struct arena a;
+    arena_init(&a);
+    void *first = arena_alloc(&a, 0), *second = arena_zalloc_n(&a, 0, 8);
+    CHECK(first != NULL);
+    CHECK(second != NULL);
+    arena_fini(&a);
+}
+
 TEST(a_piece_larger_than_any_chunk_fits)
 {
     struct arena a;
