@@ -341,7 +341,7 @@ def resource_row(schema, out, r):
 
 def write_c(schema, names, path):
     out = ["/* Made by tools/schema_gen.py from src/api/schema/; not to be edited. */",
-           '#include "api/schema.h"', "", '#include "schema_slots.h"', "", "enum {"]
+           '#include "api/schema.h"', "", '#include "api/schema_slots.h"', "", "enum {"]
     out += [f"    T_{symbol(name)}," for name in names]
     out += ["    N_TYPES", "};", ""]
     for name, values in sorted(schema.enums.items()):
