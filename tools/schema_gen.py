@@ -178,7 +178,7 @@ def flatten(schema, a_type, path=""):
     rows = []
     if a_type.options.get("object") and not path:
         for name in ("kind", "apiVersion"):
-            rows.append((Field(name, "string", 0, {}, a_type.group), ""))
+            rows.append((Field(name, "string", 0, {}, a_type.group), "TypeMeta."))
     for field in a_type.fields:
         if field.has("inline"):
             inner = schema.resolve(field.element, field.group)
@@ -341,7 +341,7 @@ def resource_row(schema, out, r):
 
 def write_c(schema, names, path):
     out = ["/* Made by tools/schema_gen.py from src/api/schema/; not to be edited. */",
-           '#include "api/schema.h"', "", '#include "schema_slots.h"', ""]
+           '#include "api/schema.h"', "", '#include "api/schema_slots.h"', ""]
     for name, values in sorted(schema.enums.items()):
         items = ", ".join(c_str(v) for v in values)
         out.append(f"static const char *const E_{symbol(name)}[] = {{ {items}, NULL }};")

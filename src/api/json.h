@@ -11,11 +11,12 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 
-enum { JSON_FINDINGS_MAX = 100 };
+enum { JSON_FINDINGS_MAX = 100, JSON_BYTES_MAX = 1 << 30 };
 
-/* What strict decoding complains about, in order: `unknown field "spec.x"`, `duplicate field "spec.y"`. */
+/* What strict decoding complains about, in order: `unknown field "spec.x"`, `duplicate field "spec.y"`.
+ * The decoder finds at most JSON_FINDINGS_MAX; YAML may have put one text more in front. */
 struct findings {
-    const char *texts[JSON_FINDINGS_MAX];
+    const char *texts[JSON_FINDINGS_MAX + 1];
     unsigned n;
 };
 

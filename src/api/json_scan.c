@@ -179,26 +179,59 @@ static bool skip_scalar(struct json_scan *s, char c)
     }
 }
 
-static bool skip_container(struct json_scan *s, char open)
+/* Open containers of one json_skip_value, a bit each: objects are 1. */
+struct nesting {
+    unsigned depth;
+    uint64_t objects[JSON_DEPTH_MAX / 64 + 1];
+};
+
+static bool nesting_enter(struct nesting *n, struct json_scan *s)
 {
-    if (!json_enter(s, open))
+    bool object = *s->at == '{';
+    if (!json_enter(s, *s->at))
         return false;
-    bool first = true, fault;
-    char close = open == '{' ? '}' : ']';
-    while (json_next(s, close, &first, &fault)) {
-        struct json_text key;
-        if (open == '{' && !json_scan_key(s, &key))
+    uint64_t bit = 1ull << (n->depth % 64), *word = &n->objects[n->depth / 64];
+    *word = object ? *word | bit : *word & ~bit;
+    n->depth++;
+    return true;
+}
+
+/* Closes what ends here and goes on to the next value, behind its key in an object; depth 0: all is closed. */
+static bool nesting_next(struct nesting *n, struct json_scan *s, bool first)
+{
+    for (; n->depth > 0; first = false) {
+        unsigned level = n->depth - 1;
+        bool object = n->objects[level / 64] >> (level % 64) & 1, fault;
+        if (json_next(s, object ? '}' : ']', &first, &fault)) {
+            struct json_text key;
+            return !object || json_scan_key(s, &key);
+        }
+        if (fault)
             return false;
-        if (!json_skip_value(s))
-            return false;
+        n->depth--;
     }
-    return !fault;
+    return true;
+}
+
+static bool skip_containers(struct json_scan *s)
+{
+    struct nesting nesting;
+    nesting.depth = 0;
+    do {
+        char c = json_peek(s);
+        bool container = c == '{' || c == '[';
+        if (!(container ? nesting_enter(&nesting, s) : skip_scalar(s, c)))
+            return false;
+        if (!nesting_next(&nesting, s, container))
+            return false;
+    } while (nesting.depth > 0);
+    return true;
 }
 
 bool json_skip_value(struct json_scan *s)
 {
     char c = json_peek(s);
-    return c == '{' || c == '[' ? skip_container(s, c) : skip_scalar(s, c);
+    return c == '{' || c == '[' ? skip_containers(s) : skip_scalar(s, c);
 }
 
 bool json_scan_value(struct json_scan *s, struct str *ret_text)
@@ -209,6 +242,25 @@ bool json_scan_value(struct json_scan *s, struct str *ret_text)
         return false;
     *ret_text = str_range(start, s->at);
     return true;
+}
+
+const char *json_kind_name(char first_byte)
+{
+    switch (first_byte) {
+    case '"':
+        return "string";
+    case '{':
+        return "object";
+    case '[':
+        return "array";
+    case 't':
+    case 'f':
+        return "bool";
+    case 'n':
+        return "null";
+    default:
+        return "number";
+    }
 }
 
 bool json_at_end(struct json_scan *s)
@@ -244,6 +296,9 @@ struct str json_unescape(struct arena *a, struct json_text text)
 {
     if (text.plain)
         return text.raw;
+    bool escaped = memchr(text.raw.p, '\\', text.raw.n) != NULL;
+    if (!escaped && utf8_valid_prefix(text.raw) == text.raw.n)
+        return text.raw;
     /* At worst every byte is not UTF-8 and becomes the three of U+FFFD. */
     char *start = arena_alloc(a, text.raw.n * 3 + 4), *to = start;
     const char *at = text.raw.p, *end = at + text.raw.n;
@@ -262,9 +317,30 @@ struct str json_unescape(struct arena *a, struct json_text text)
     return str_range(start, to);
 }
 
-static bool is_space(char c)
+/* The first white space outside of strings, or the end. */
+static const char *find_space(const char *at, const char *end)
 {
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    while (at < end && *at != ' ' && *at != '\n' && *at != '\t' && *at != '\r') {
+        if (*at++ != '"')
+            continue;
+        while ((at = find_special(at, end)) < end && *at != '"')
+            at += *at == '\\' && end - at >= 2 ? 2 : 1;
+        at += at < end;
+    }
+    return at;
+}
+
+struct str json_strip(struct arena *a, struct str text)
+{
+    const char *at = text.p, *end = at + text.n, *space = find_space(at, end);
+    if (space == end)
+        return text;
+    char *start = arena_alloc(a, text.n), *to = start;
+    for (; at < end; at = space + (space < end), space = find_space(at, end)) {
+        memcpy(to, at, (size_t)(space - at));
+        to += space - at;
+    }
+    return str_range(start, to);
 }
 
 /* U+2028 and U+2029 are E2 80 A8 and E2 80 A9. */
@@ -274,23 +350,55 @@ static bool line_separator(const char *at, const char *end)
            ((unsigned char)at[2] & 0xFE) == 0xA8;
 }
 
+/* High bit set in each byte that json_compact may not just copy: '<', '>', '&', 0xE2. Those after the first
+ * may be wrong. */
+static inline uint64_t html_bytes(uint64_t word)
+{
+    uint64_t angle = (word | ONES * 2) ^ (ONES * '>'); /* '<' and '>' differ in one bit */
+    uint64_t amp = word ^ (ONES * '&'), e2 = word ^ (ONES * 0xE2);
+    uint64_t hits = ((angle - ONES) & ~angle) | ((amp - ONES) & ~amp) | ((e2 - ONES) & ~e2);
+    return hits & HIGHS;
+}
+
+static const char *find_html(const char *at, const char *end)
+{
+    for (; end - at >= 8; at += 8) {
+        uint64_t word;
+        memcpy(&word, at, 8);
+        uint64_t hits = html_bytes(word);
+        if (hits)
+            return at + __builtin_ctzll(hits) / 8;
+    }
+    while (at < end && *at != '<' && *at != '>' && *at != '&' && *at != (char)0xE2)
+        at++;
+    return at;
+}
+
+static void add_html_escaped(struct strbuf *to, const char *at, const char *end)
+{
+    while (at < end) {
+        const char *hit = find_html(at, end);
+        strbuf_add(to, at, (size_t)(hit - at));
+        at = hit;
+        if (at == end)
+            break;
+        if (line_separator(at, end)) {
+            strbuf_printf(to, "\\u202%x", at[2] & 0xF);
+            at += 3;
+        } else if (*at == (char)0xE2) {
+            strbuf_add_char(to, *at++);
+        } else {
+            strbuf_printf(to, "\\u%04x", (unsigned)*at++);
+        }
+    }
+}
+
 void json_compact(struct strbuf *to, struct str text)
 {
     const char *at = text.p, *end = at + text.n;
-    bool in_string = false;
     while (at < end) {
-        char c = *at;
-        if (c == '<' || c == '>' || c == '&') {
-            strbuf_printf(to, "\\u%04x", (unsigned)c);
-        } else if (line_separator(at, end)) {
-            strbuf_printf(to, "\\u202%x", at[2] & 0xF);
-            at += 2;
-        } else if (in_string && c == '\\' && at + 1 < end) {
-            strbuf_add(to, at++, 2);
-        } else if (in_string || !is_space(c)) {
-            in_string ^= c == '"';
-            strbuf_add_char(to, c);
-        }
-        at++;
+        const char *space = find_space(at, end);
+        add_html_escaped(to, at, space);
+        at = space + (space < end);
     }
 }

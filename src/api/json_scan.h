@@ -29,7 +29,8 @@ struct json_text {
 
 static inline struct json_scan json_scan_init(struct str text)
 {
-    return (struct json_scan){ text.p, text.p + text.n, 0 };
+    const char *start = text.p ? text.p : "";
+    return (struct json_scan){ start, start + text.n, 0 };
 }
 
 static inline void json_skip_space(struct json_scan *s)
@@ -61,6 +62,8 @@ bool json_scan_word(struct json_scan *s, struct str word); /* true, false, null 
 bool json_skip_value(struct json_scan *s);
 /* One value of any kind; its text without white space around it. */
 bool json_scan_value(struct json_scan *s, struct str *ret_text);
+/* "object", "array", "string", "bool", "null" or "number": what a value is by its first byte. */
+const char *json_kind_name(char first_byte);
 /* Nothing but white space is left. */
 bool json_at_end(struct json_scan *s);
 
@@ -73,6 +76,8 @@ bool json_scan_key(struct json_scan *s, struct json_text *ret_key);
 
 /* The text of a string token: itself when plain, else unescaped into the arena. */
 struct str json_unescape(struct arena *a, struct json_text text);
+/* `text`, which must be valid, without white space outside of strings: itself when it has none. */
+struct str json_strip(struct arena *a, struct str text);
 /* Appends `text` to a buffer without white space outside of strings and with <, >, &, U+2028 and U+2029
  * escaped, as the API server writes raw JSON again. `text` must be valid. */
 struct strbuf;

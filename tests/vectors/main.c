@@ -15,6 +15,8 @@
 enum { MISMATCHES_SHOWN = 10, LINE_BYTES_MAX = 64 << 20 };
 
 static const struct vector_family families[] = {
+    { "codec", check_codec },
+    { "codec-unknown", check_codec_unknown },
     { "names", check_names },
     { "selectors", check_selectors },
     { NULL, NULL },

@@ -1,0 +1,367 @@
+/* api/json_decode.c - see json.h; how the files share the work: json_priv.h.
+ *
+ * One pass over the text, along the schema. Elements of lists and members of maps collect on the decoder's stack
+ * and move to the arena when their container closes, so that every array has its right size. */
+#include "api/json_priv.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+
+/* Structs, lists and maps within each other. The schema itself allows few; only JSON schemas nest at will. Upstream
+ * goes on to 10,000, which is more than a stack should be asked for. */
+enum { LEVELS_MAX = 1000, LINEAR_KEYS_MAX = 16 };
+
+static bool decode_struct(struct decoder *d, const struct type *t, const char *go_type, struct value *v);
+static bool decode_list(struct decoder *d, const struct field *f, const char *go_type, struct value *v);
+
+static bool enter(struct decoder *d, char open)
+{
+    if (d->n_levels == LEVELS_MAX) {
+        d->fatal = arena_printf(d->arena, "exceeded max depth of %d for typed values", LEVELS_MAX);
+        return false;
+    }
+    d->n_levels++;
+    return json_enter(&d->scan, open);
+}
+
+/* Types whose JSON shape chooses among their fields decode themselves upstream: afresh, without findings, and with
+ * the first error of type inside being fatal outside. */
+static bool decode_by_shape(struct decoder *d, const struct type *t, struct value *v)
+{
+    bool or_bool = t->flags & TYPE_OBJECT_OR_BOOL;
+    const struct field *object = &t->fields[or_bool ? 1 : 0], *other = &t->fields[or_bool ? 0 : 1];
+    struct findings *findings = d->findings;
+    const char *mismatch = d->mismatch;
+    char c = json_peek(&d->scan);
+    bool ok;
+    d->findings = NULL;
+    d->mismatch = NULL;
+    *v = (struct value){ .kind = VALUE_LIST }; /* neither: null on the wire, but not absent */
+    if (c == '{') {
+        ok = decode_struct(d, object->type, object->go_type, v);
+    } else if (or_bool) {
+        ok = (c == 't' || c == 'f') && json_decode_scalar(d, (struct target){ other, other->go_type, false }, v);
+        if (!ok)
+            d->fatal = "boolean or JSON schema expected";
+    } else {
+        ok = c == '[' ? decode_list(d, other, other->go_type, v) : json_skip_value(&d->scan);
+    }
+    if (ok && d->mismatch) {
+        d->fatal = d->mismatch;
+        ok = false;
+    }
+    d->findings = findings;
+    d->mismatch = mismatch;
+    return ok;
+}
+
+static bool decode_null(struct decoder *d, struct target t, struct value *v)
+{
+    const struct type *type = t.field->type;
+    bool by_shape = type && type->flags & TYPE_BY_SHAPE;
+    if (by_shape && !t.pointer)
+        return decode_by_shape(d, type, v);
+    if (!json_scan_word(&d->scan, STR("null")))
+        return false;
+    if (t.pointer || (type && type->flags & TYPE_WRAPPER))
+        *v = (struct value){ 0 };
+    else if (!type)
+        json_null_scalar(d, t.field, v);
+    return true;
+}
+
+static bool decode_one(struct decoder *d, struct target t, struct value *v)
+{
+    if (json_peek(&d->scan) == 'n')
+        return decode_null(d, t, v);
+    const struct type *type = t.field->type;
+    if (!type)
+        return json_decode_scalar(d, t, v);
+    if (type->flags & TYPE_WRAPPER)
+        return decode_list(d, &type->fields[0], t.go_type, v);
+    if (type->flags & TYPE_BY_SHAPE)
+        return decode_by_shape(d, type, v);
+    return decode_struct(d, type, t.go_type, v);
+}
+
+/* What an element is that was never given a value, as null: lists and maps hold no pointers. */
+static struct value zero_element(struct arena *a, const struct field *f)
+{
+    switch ((enum field_kind)f->kind) {
+    case KIND_STRING:
+        return value_string(STR(""));
+    case KIND_BOOL:
+        return value_bool(false);
+    case KIND_INT32:
+    case KIND_INT64:
+    case KIND_UINT32:
+    case KIND_INT_OR_STRING:
+        return value_int(0);
+    case KIND_DOUBLE:
+        return value_double(0);
+    case KIND_QUANTITY:
+        return value_string(STR("0"));
+    case KIND_STRUCT:
+        if (!(f->type->flags & TYPE_WRAPPER))
+            return value_struct(a, f->type);
+        break;
+    default:
+        break;
+    }
+    return (struct value){ 0 };
+}
+
+static bool decode_element(struct decoder *d, const struct field *f, struct value *v)
+{
+    if (!decode_one(d, (struct target){ f, f->go_elem, false }, v))
+        return false;
+    if (v->kind == VALUE_ABSENT)
+        *v = zero_element(d->arena, f);
+    return true;
+}
+
+/* ---- Lists ---- */
+
+/* Elements of an earlier list under the same key, also those it no longer shows. */
+static uint32_t n_earlier(const struct decoder *d, const struct value *v)
+{
+    if (v->kind != VALUE_LIST)
+        return 0;
+    for (const struct shrunk *s = d->shrunk; s; s = s->next)
+        if (s->items == v->items)
+            return s->n;
+    return v->n;
+}
+
+/* Elements from stack index `base` on become the list; what an earlier one had beyond them stays hidden behind. */
+static void close_list(struct decoder *d, size_t base, uint32_t n_before, struct value *v)
+{
+    const struct value *before = v->items;
+    uint32_t n = (uint32_t)(d->stack.n - base);
+    uint32_t n_kept = n && n < n_before ? n_before : n;
+    struct value *items = arena_alloc(d->arena, n_kept * sizeof(*items));
+    if (n)
+        memcpy(items, d->stack.at + base, n * sizeof(*items));
+    if (n_kept > n) {
+        memcpy(items + n, before + n, (n_kept - n) * sizeof(*items));
+        struct shrunk *s = ARENA_NEW(d->arena, struct shrunk);
+        *s = (struct shrunk){ items, n_kept, d->shrunk };
+        d->shrunk = s;
+    }
+    d->stack.n = base;
+    *v = value_list(items, n);
+}
+
+static bool decode_list(struct decoder *d, const struct field *f, const char *go_type, struct value *v)
+{
+    if (json_peek(&d->scan) != '[')
+        return json_mismatch(d, go_type);
+    if (!enter(d, '['))
+        return false;
+    struct place place = { .up = d->place };
+    d->place = &place;
+    size_t base = d->stack.n;
+    uint32_t n_before = n_earlier(d, v);
+    bool first = true, fault;
+    while (json_next(&d->scan, ']', &first, &fault)) {
+        struct value item = { 0 };
+        if (place.index < n_before)
+            item = v->items[place.index];
+        if (!decode_element(d, f, &item))
+            return false;
+        vec_push(&d->stack, item);
+        place.index++;
+    }
+    d->place = place.up;
+    d->n_levels--;
+    if (!fault)
+        close_list(d, base, n_before, v);
+    return !fault;
+}
+
+/* ---- Maps ---- */
+
+/* Keys of one map while it is read, to find those given twice. As long as they ascend there can be none; after that
+ * few keys are compared one by one and many go into a hash map. */
+struct keys {
+    bool ascending;
+    struct map_str seen;
+};
+
+static bool key_on_stack(const struct decoder *d, size_t base, struct str key)
+{
+    for (size_t i = base; i < d->stack.n; i += 2)
+        if (str_eq(value_text(&d->stack.at[i]), key))
+            return true;
+    return false;
+}
+
+/* Whether the key was among those from stack index `base` on, where keys and values alternate. */
+static bool key_seen(struct decoder *d, struct keys *keys, size_t base, struct str key)
+{
+    size_t n = (d->stack.n - base) / 2;
+    if (n == 0)
+        return false;
+    if (keys->ascending) {
+        keys->ascending = str_cmp(value_text(&d->stack.at[d->stack.n - 2]), key) < 0;
+        if (keys->ascending)
+            return false;
+    }
+    if (n <= LINEAR_KEYS_MAX)
+        return key_on_stack(d, base, key);
+    bool is_new;
+    if (keys->seen.n == 0)
+        for (size_t i = base; i < d->stack.n; i += 2)
+            map_str_put(&keys->seen, value_text(&d->stack.at[i]), NULL);
+    map_str_put(&keys->seen, key, &is_new);
+    return !is_new;
+}
+
+static bool decode_member(struct decoder *d, const struct field *f, struct place *place, struct keys *keys,
+                          size_t base)
+{
+    struct json_text token;
+    if (!json_scan_key(&d->scan, &token))
+        return false;
+    struct str key = json_unescape(d->arena, token);
+    if (d->findings && key_seen(d, keys, base, key))
+        json_find(d, place->up, "duplicate", key);
+    struct value item = { 0 };
+    place->key = &key;
+    bool ok = decode_element(d, f, &item);
+    place->key = NULL;
+    vec_push(&d->stack, value_string(key));
+    vec_push(&d->stack, item);
+    return ok;
+}
+
+/* Members from stack index `base` on join those that the map had before. */
+static void close_map(struct decoder *d, size_t base, struct value *v)
+{
+    uint32_t n_before = v->kind == VALUE_MAP ? v->n : 0;
+    uint32_t n = n_before + (uint32_t)((d->stack.n - base) / 2);
+    struct member *members = arena_alloc(d->arena, n * sizeof(*members));
+    if (n_before)
+        memcpy(members, v->members, n_before * sizeof(*members));
+    for (uint32_t i = n_before; i < n; i++, base += 2)
+        members[i] = (struct member){ value_text(&d->stack.at[base]), d->stack.at[base + 1] };
+    d->stack.n -= 2 * (n - n_before);
+    *v = value_map(members, value_sort_members(members, n));
+}
+
+static bool decode_map(struct decoder *d, const struct field *f, struct value *v)
+{
+    if (json_peek(&d->scan) != '{')
+        return json_mismatch(d, f->go_type);
+    if (!enter(d, '{'))
+        return false;
+    struct place place = { .up = d->place };
+    struct keys keys = { .ascending = true };
+    map_str_init(&keys.seen);
+    d->place = &place;
+    size_t base = d->stack.n;
+    bool first = true, fault, ok = true;
+    while (ok && json_next(&d->scan, '}', &first, &fault))
+        ok = decode_member(d, f, &place, &keys, base);
+    map_str_fini(&keys.seen);
+    d->place = place.up;
+    d->n_levels--;
+    ok = ok && !fault;
+    if (ok)
+        close_map(d, base, v);
+    return ok;
+}
+
+/* ---- Structs ---- */
+
+static bool decode_field(struct decoder *d, const struct field *f, struct value *v)
+{
+    if (f->shape == SHAPE_ONE)
+        return decode_one(d, (struct target){ f, f->go_type, f->flags & FIELD_PTR }, v);
+    if (json_peek(&d->scan) == 'n') {
+        *v = (struct value){ 0 };
+        return json_scan_word(&d->scan, STR("null"));
+    }
+    return f->shape == SHAPE_LIST ? decode_list(d, f, f->go_type, v) : decode_map(d, f, v);
+}
+
+/* Whether a slot was named before in this object; one bit each. */
+static bool slot_seen(uint64_t *seen, unsigned slot)
+{
+    uint64_t bit = 1ull << (slot % 64), *word = &seen[slot / 64];
+    bool before = *word & bit;
+    *word |= bit;
+    return before;
+}
+
+static bool decode_slot(struct decoder *d, struct place *place, uint64_t *seen, struct value *v)
+{
+    struct json_text token;
+    if (!json_scan_key(&d->scan, &token))
+        return false;
+    struct str name = token.plain ? token.raw : json_unescape(d->arena, token);
+    int slot = schema_slot(place->type, name);
+    if (slot < 0) {
+        if (d->findings)
+            json_find(d, place->up, "unknown", name);
+        return json_skip_value(&d->scan);
+    }
+    place->field = &place->type->fields[slot];
+    if (d->findings && slot_seen(seen, (unsigned)slot))
+        json_find(d, place->up, "duplicate", name);
+    return decode_field(d, place->field, &v->slots[slot]);
+}
+
+static bool decode_struct(struct decoder *d, const struct type *t, const char *go_type, struct value *v)
+{
+    if (json_peek(&d->scan) != '{')
+        return json_mismatch(d, go_type);
+    if (!enter(d, '{'))
+        return false;
+    if (v->kind != VALUE_STRUCT)
+        *v = value_struct(d->arena, t);
+    struct place place = { .up = d->place, .type = t };
+    uint64_t *seen = d->findings ? ARENA_NEW_N(d->arena, uint64_t, t->n_fields / 64 + 1) : NULL;
+    bool first = true, fault;
+    while (json_next(&d->scan, '}', &first, &fault)) {
+        d->place = &place;
+        if (!decode_slot(d, &place, seen, v))
+            return false;
+    }
+    d->place = place.up;
+    d->n_levels--;
+    return !fault;
+}
+
+static enum err_code fail(struct decoder *d, struct err *e)
+{
+    enum err_code syntax = json_check(d->text, e);
+    if (syntax)
+        return syntax;
+    const char *message = d->fatal ? d->fatal : d->mismatch;
+    assert(message); /* scanner and checker agree on what is JSON */
+    return err_set(e, ERR_BAD_REQUEST, "%s", message);
+}
+
+enum err_code json_decode(struct arena *a, const struct type *t, struct str text, struct findings *findings,
+                          struct value *ret_value, struct err *e)
+{
+    if (text.n > JSON_BYTES_MAX)
+        return err_set(e, ERR_TOO_LARGE, "JSON of more than %d bytes", JSON_BYTES_MAX);
+    struct decoder d = { .scan = json_scan_init(text), .text = text, .arena = a, .findings = findings };
+    struct value root = value_struct(a, t);
+    unsigned n_findings = findings ? findings->n : 0;
+    bool null = json_peek(&d.scan) == 'n';
+    bool ok = null ? json_scan_word(&d.scan, STR("null")) : decode_struct(&d, t, t->go_name, &root);
+    ok = ok && json_at_end(&d.scan) && !d.mismatch;
+    vec_fini(&d.stack);
+    if (ok) {
+        *ret_value = root;
+        return ERR_OK;
+    }
+    if (findings)
+        findings->n = n_findings;
+    return fail(&d, e);
+}

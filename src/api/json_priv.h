@@ -1,0 +1,76 @@
+/* api/json_priv.h - what the files of the JSON decoder share.
+ *
+ * json_decode.c walks the text along the schema, json_scalar.c reads values that hold no others, json_report.c
+ * words what is wrong. A function that returns false has met a fault of syntax or a fatal error, and decoding
+ * stops; errors of type are only noted, and decoding goes on: a fatal error further on goes first. */
+#pragma once
+
+#include "api/json.h"
+#include "api/json_scan.h"
+#include "base/vec.h"
+
+/* One step on the way from the root to the value at hand: a field of a struct, a key of a map or an index. */
+struct place {
+    const struct place *up;
+    const struct type *type; /* NULL: key or index */
+    union {
+        const struct field *field;
+        const struct str *key; /* NULL: index */
+    };
+    uint32_t index;
+};
+
+/* A list that was given again with fewer elements: those beyond its end come back if it grows once more. */
+struct shrunk {
+    const struct value *items;
+    uint32_t n;
+    struct shrunk *next;
+};
+
+struct decoder {
+    struct json_scan scan;
+    struct str text;
+    struct arena *arena;
+    struct findings *findings; /* NULL: nobody asks */
+    unsigned n_findings;       /* made here */
+    size_t findings_bytes;
+    const struct place *place; /* NULL at the root */
+    const char *mismatch;      /* first error of type, NULL: none */
+    const char *fatal;         /* error that stopped the decoder, NULL: none */
+    unsigned n_levels;         /* of structs, lists and maps around the value */
+    VEC(struct value) stack;   /* elements of lists and maps that are not closed yet */
+    struct shrunk *shrunk;
+};
+
+/* What a value is to become: a field itself or an element of it. */
+struct target {
+    const struct field *field;
+    const char *go_type; /* as errors name it */
+    bool pointer;
+};
+
+/* ---- json_report.c ---- */
+
+/* Notes that the next value does not fit `go_type` and skips it. */
+bool json_mismatch(struct decoder *d, const char *go_type);
+/* The same for a number that has been read. Returns true: decoding goes on. */
+bool json_mismatch_number(struct decoder *d, struct str number, const char *go_type);
+/* Notes any other error that does not stop the decoder. */
+void json_note(struct decoder *d, const char *message);
+/* As json_mismatch and json_mismatch_number, but fatal: returns false. */
+bool json_fatal_mismatch(struct decoder *d, const char *go_type);
+bool json_fatal_mismatch_number(struct decoder *d, struct str number, const char *go_type);
+/* `kind` is "unknown" or "duplicate"; `name` is a member of the struct or map that stands at `at`. */
+void json_find(struct decoder *d, const struct place *at, const char *kind, struct str name);
+
+/* ---- json_scalar.c ---- */
+
+/* A value of any kind but KIND_STRUCT, not null. Whether the text had something else is noted. */
+bool json_decode_scalar(struct decoder *d, struct target t, struct value *v);
+/* The place holds null: what was there before is cleared, or stays. Not for KIND_STRUCT. */
+void json_null_scalar(struct decoder *d, const struct field *f, struct value *v);
+
+/* Of a number token. False when it has a fraction or an exponent or does not fit. */
+bool json_parse_int64(struct str number, int64_t *ret_value);
+/* False when it is too large. */
+bool json_parse_double(struct str number, double *ret_value);

@@ -1,0 +1,123 @@
+/* api/json_report.c - texts of decoding errors and of findings, as the API server's decoder words them. */
+#include "api/json_priv.h"
+
+enum { FINDINGS_BYTES_MAX = 1 << 20 }; /* of all texts: keys of a body can be long, and paths repeat them */
+
+/* Names of fields from the root on with dots between them, embedded structs included. */
+static void add_go_path(struct strbuf *to, const struct place *p)
+{
+    if (!p)
+        return;
+    add_go_path(to, p->up);
+    if (!p->type)
+        return;
+    if (to->n)
+        strbuf_add_char(to, '.');
+    strbuf_add_text(to, p->field->go_path);
+    strbuf_add_str(to, p->field->name);
+}
+
+static const char *without_package(const char *go_name)
+{
+    const char *dot = strchr(go_name, '.');
+    return dot ? dot + 1 : go_name;
+}
+
+static const char *mismatch_text(struct decoder *d, const char *what, struct str number, const char *go_type)
+{
+    const struct place *p = d->place;
+    while (p && !p->type)
+        p = p->up;
+    const char *space = number.n ? " " : "";
+    if (!p)
+        return arena_printf(d->arena, "json: cannot unmarshal %s%s%.*s into Go value of type %s", what, space,
+                            STR_ARG(number), go_type);
+    struct strbuf path;
+    strbuf_init(&path, STRBUF_NO_MAX);
+    add_go_path(&path, p);
+    const char *text = arena_printf(
+        d->arena, "json: cannot unmarshal %s%s%.*s into Go struct field %s.%.*s of type %s", what, space,
+        STR_ARG(number), without_package(p->type->go_name), STR_ARG(strbuf_str(&path)), go_type);
+    strbuf_fini(&path);
+    return text;
+}
+
+void json_note(struct decoder *d, const char *message)
+{
+    if (!d->mismatch)
+        d->mismatch = message;
+}
+
+bool json_mismatch(struct decoder *d, const char *go_type)
+{
+    const char *what = json_kind_name(json_peek(&d->scan));
+    if (!d->mismatch)
+        d->mismatch = mismatch_text(d, what, (struct str){ NULL, 0 }, go_type);
+    return json_skip_value(&d->scan);
+}
+
+bool json_mismatch_number(struct decoder *d, struct str number, const char *go_type)
+{
+    if (!d->mismatch)
+        d->mismatch = mismatch_text(d, "number", number, go_type);
+    return true;
+}
+
+bool json_fatal_mismatch(struct decoder *d, const char *go_type)
+{
+    d->fatal = mismatch_text(d, json_kind_name(json_peek(&d->scan)), (struct str){ NULL, 0 }, go_type);
+    return false;
+}
+
+bool json_fatal_mismatch_number(struct decoder *d, struct str number, const char *go_type)
+{
+    d->fatal = mismatch_text(d, "number", number, go_type);
+    return false;
+}
+
+static void add_path(struct strbuf *to, const struct place *p)
+{
+    if (!p)
+        return;
+    add_path(to, p->up);
+    bool index = !p->type && !p->key;
+    if (index) {
+        strbuf_printf(to, "[%u]", p->index);
+        return;
+    }
+    if (p->up)
+        strbuf_add_char(to, '.');
+    strbuf_add_str(to, p->type ? p->field->name : *p->key);
+}
+
+static bool found_before(const struct findings *f, const char *text)
+{
+    for (unsigned i = 0; i < f->n; i++)
+        if (strcmp(f->texts[i], text) == 0)
+            return true;
+    return false;
+}
+
+void json_find(struct decoder *d, const struct place *at, const char *kind, struct str name)
+{
+    struct findings *f = d->findings;
+    if (d->n_findings >= JSON_FINDINGS_MAX || d->findings_bytes > FINDINGS_BYTES_MAX)
+        return;
+    struct strbuf path, text;
+    strbuf_init(&path, STRBUF_NO_MAX);
+    strbuf_init(&text, STRBUF_NO_MAX);
+    add_path(&path, at);
+    if (at)
+        strbuf_add_char(&path, '.');
+    strbuf_add_str(&path, name);
+    strbuf_add_text(&text, kind);
+    STRBUF_ADD_LIT(&text, " field ");
+    strbuf_add_quoted(&text, strbuf_str(&path));
+    if (!found_before(f, strbuf_cstr(&text))) {
+        f->texts[f->n++] = arena_cstr(d->arena, strbuf_str(&text));
+        d->n_findings++;
+        d->findings_bytes += text.n;
+    }
+    strbuf_fini(&text);
+    strbuf_fini(&path);
+}
