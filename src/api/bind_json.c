@@ -368,5 +368,7 @@ enum err_code bind_json(struct bind_decoder *d, const struct bind_type *t, struc
         return d->e->code;
     if (!object && json_skip_value(&j.s) && json_at_end(&j.s))
         return err_set(d->e, ERR_BAD_REQUEST, "%s where %s is expected", kind_of_value(c), t->type->go_name);
+    if (json_check(text, d->e))
+        return d->e->code;
     return err_set(d->e, ERR_BAD_REQUEST, "invalid JSON near byte %zu", (size_t)(j.s.at - text.p));
 }

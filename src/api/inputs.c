@@ -2,6 +2,7 @@
 #include "api/inputs.h"
 
 #include "api/time.h"
+#include "base/mem.h"
 #include "base/sort.h"
 #include "api/schema_slots.h"
 
@@ -156,7 +157,7 @@ enum err_code build_controller(struct build *b, const struct meta_in *in, const 
         const struct owner_in *o = &in->owners.at[i];
         if (o->controller != 1)
             continue;
-        const char *uid;
+        const char *uid = NULL;
         if (build_name(b, o->uid, "metadata.ownerReferences.uid", &uid))
             return b->e->code;
         struct owner_ref *owner = ARENA_NEW(b->arena, struct owner_ref);

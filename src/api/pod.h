@@ -30,6 +30,9 @@ enum {                                   /* flags of a pod */
 enum { POD_CONTAINERS_MAX = 4096 }; /* and as many init containers; more are refused */
 
 enum taint_effect { EFFECT_ANY, EFFECT_NO_SCHEDULE, EFFECT_PREFER_NO_SCHEDULE, EFFECT_NO_EXECUTE, EFFECT_OTHER };
+/* EFFECT_ANY for an empty text. */
+enum taint_effect taint_effect_parse(struct str text);
+
 enum toleration_op { TOLERATE_EQUAL, TOLERATE_EXISTS, TOLERATE_LT, TOLERATE_GT, TOLERATE_OTHER };
 
 struct taint_form {

@@ -52,4 +52,5 @@ void check_names(struct vector_case *c);
 void check_codec(struct vector_case *c);
 void check_codec_unknown(struct vector_case *c);
 void check_strict(struct vector_case *c);
+void check_requests(struct vector_case *c);
 void check_patches(struct vector_case *c);
