@@ -134,7 +134,7 @@ static void release_syms(const struct form_class *c, struct sym_table *syms, voi
     c->walk(&w, form);
 }
 
-void *form_copy(const struct form_class *c, struct sym_table *syms, const void *form)
+const void *form_copy(const struct form_class *c, struct sym_table *syms, const void *form)
 {
     return make_block(c, syms, form, WALK_COPY);
 }

@@ -84,8 +84,9 @@ struct form_class {
 
 enum err_code form_decode(const struct form_class *c, struct sym_table *syms, enum typed_format format,
                           struct str bytes, const void **ret_form, struct err *e) ERR_MUST_CHECK;
-/* A copy with one reference, which the caller may still change before showing it to others. */
-void *form_copy(const struct form_class *c, struct sym_table *syms, const void *form);
+/* A new block with one reference. `form` may be a copy of a form's struct with some members changed: to make
+ * another form out of one that is there. */
+const void *form_copy(const struct form_class *c, struct sym_table *syms, const void *form);
 const void *form_ref(const void *form);
 void form_unref(const struct form_class *c, struct sym_table *syms, const void *form);
 

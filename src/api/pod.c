@@ -434,16 +434,14 @@ FORM_FUNCTIONS(pod, class)
 
 const struct pod *pod_with_node(struct sym_table *syms, const struct pod *p, sym node_name)
 {
-    struct pod *copy = form_copy(&class, syms, p);
-    sym_unref(syms, copy->node_name);
-    copy->node_name = sym_ref(syms, node_name);
-    return copy;
+    struct pod changed = *p;
+    changed.node_name = node_name;
+    return form_copy(&class, syms, &changed);
 }
 
 const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *p, sym node_name)
 {
-    struct pod *copy = form_copy(&class, syms, p);
-    sym_unref(syms, copy->nominated_node);
-    copy->nominated_node = sym_ref(syms, node_name);
-    return copy;
+    struct pod changed = *p;
+    changed.nominated_node = node_name;
+    return form_copy(&class, syms, &changed);
 }
