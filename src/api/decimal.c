@@ -1,4 +1,4 @@
-/* api/decimal.c - see decimal.h. Schoolbook arithmetic, a byte a digit: such numbers are rare, and short. */
+/* api/decimal.c - see decimal.h. Schoolbook arithmetic, a byte a digit: such numbers are rare. */
 #include "api/decimal.h"
 
 #include <assert.h>
@@ -163,7 +163,7 @@ static void drop_leading_zeros(struct decimal_buf *b)
         b->sign = 0;
 }
 
-/* sum = large + small, or large - small; of the same exponent, `sum` may be either. |large| >= |small|. */
+/* sum = large + small, of the same exponent and |large| >= |small|; `sum` may hold either. */
 static bool combine(struct decimal large, struct decimal small, struct decimal_buf *sum)
 {
     bool subtract = large.sign != small.sign;

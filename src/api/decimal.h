@@ -64,5 +64,5 @@ void decimal_mul(struct decimal_buf *b, uint64_t factor);
 /* Gives the number exactly this exponent: zeros are appended, or digits dropped and the rest rounded away
  * from zero. */
 bool decimal_round_up(struct decimal_buf *b, int64_t exponent, bool *ret_exact);
-/* Divides the digits by `divisor` (at most 10^8) when that leaves no remainder, else leaves them alone. */
+/* Divides the digits by `divisor` (at most 10^8) when nothing remains, else leaves them alone. */
 bool decimal_divide_exact(struct decimal_buf *b, uint32_t divisor);

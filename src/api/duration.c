@@ -107,8 +107,8 @@ static enum err_code take_term(struct str text, struct str *s, uint64_t *sum, st
         return bad(e, "missing unit in duration", text);
     const struct unit *unit = find_unit(name);
     if (!unit)
-        return err_set(e, ERR_BAD_REQUEST, "time: unknown unit %s in duration %s", time_quote(e->arena, name),
-                       time_quote(e->arena, text));
+        return err_set(e, ERR_BAD_REQUEST, "time: unknown unit %s in duration %s",
+                       time_quote(e->arena, name), time_quote(e->arena, text));
     if (whole > NS_MAX / unit->ns)
         return bad(e, "invalid duration", text);
     whole = whole * unit->ns + (uint64_t)((double)fraction * ((double)unit->ns / scale));

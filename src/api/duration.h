@@ -1,8 +1,8 @@
 /* api/duration.h - lengths of time as Go writes them: 1h15m30.918s.
  *
- * Nanoseconds in an int64, about 292 years either way. Reading is time.ParseDuration with its error texts, writing is
- * Duration.String. In JSON (metav1.Duration) a duration is that text as a string; null is read as the empty
- * string, which is an error.
+ * Nanoseconds in an int64, about 292 years either way. Reading is time.ParseDuration with its error
+ * texts, writing is Duration.String. In JSON (metav1.Duration) a duration is that text as a string;
+ * null is read as the empty string, which is an error.
  *
  * Thread: any.    Owns: nothing. */
 #pragma once

@@ -1,5 +1,5 @@
-/* api/quantity.c - see quantity.h. From top to bottom: int64 helpers, arithmetic, readers, printing. Parsing is in
- * quantity_parse.c. */
+/* api/quantity.c - see quantity.h. From top to bottom: int64 helpers, arithmetic, readers, printing.
+ * Parsing is in quantity_parse.c. */
 #include "api/quantity.h"
 
 #include <assert.h>
@@ -321,7 +321,7 @@ static void add_decimal_form(struct strbuf *b, struct decimal d, bool exponent_f
     add_decimal_suffix(b, (int32_t)((uint32_t)exponent - (uint32_t)n_back), exponent_form);
 }
 
-/* False, with nothing written, when the amount has no binary form: it is small, not whole, or too long. */
+/* False, with nothing written, when the amount is too small, not whole, or too long for it. */
 static bool add_binary_form(struct strbuf *b, struct decimal d)
 {
     static const char *const suffixes[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };

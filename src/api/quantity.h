@@ -1,18 +1,19 @@
 /* api/quantity.h - amounts of resources, exact: 100m, 1.5Gi, 12e6.
  *
- * The same as resource.Quantity of Kubernetes v1.36: what it accepts, how it rounds, what it writes. An amount is
- * value * 10^scale with an int64 value as long as that holds it, and a decimal number in an arena beyond.
- * The switch from one to the other happens where upstream's does, since it shows: only the first kind has an
- * int64 (quantity_as_int64), and the float is made from value and scale. Amounts finer than 10^-9 are rounded
- * away from zero when parsed.
+ * The same as resource.Quantity of Kubernetes v1.36: what it accepts, how it rounds, what it writes. An
+ * amount is value * 10^scale with an int64 value as long as that holds it, and a decimal number in an
+ * arena beyond. The switch from one to the other happens where upstream's does, since it shows: only
+ * the first kind has an int64 (quantity_as_int64), and the float is made from value and scale. Amounts
+ * finer than 10^-9 are rounded away from zero when parsed.
  *
- * A text that is already in canonical form is kept and written back as it came (`+5`, `0011`, `1.500`), until
- * an operation changes the amount. Kept texts and digits are borrowed: a quantity lives no longer than the
- * text it was parsed from and the arenas it was made in.
+ * A text that is already in canonical form is kept and written back as it came (`+5`, `0011`, `1.500`),
+ * until an operation changes the amount. Kept texts and digits are borrowed: a quantity lives no longer
+ * than the text it was parsed from and the arenas it was made in.
  *
- * Differences: reading an amount that int64 cannot hold gives INT64_MAX or INT64_MIN, where upstream wraps or
- * gives 0, and negative amounts always round away from zero. An amount that has more than DECIMAL_DIGITS_MAX
- * digits at its scale (10^-9 for those outside int64) is an error, where upstream goes on until memory ends.
+ * Differences: reading an amount that int64 cannot hold gives INT64_MAX or INT64_MIN, where upstream
+ * wraps or gives 0, and negative amounts always round away from zero. An amount that has more than
+ * DECIMAL_DIGITS_MAX digits at its scale (10^-9 for those outside int64) is an error, where upstream
+ * goes on until memory ends.
  *
  * Thread: any.    Owns: nothing. */
 #pragma once
@@ -45,14 +46,16 @@ struct quantity {
     struct str text;       /* canonical as it came; empty: to be made */
 };
 
-/* Borrows `text`. Fails with ERR_BAD_REQUEST and upstream's message. Allocates only what int64 cannot hold. */
+/* Borrows `text`. Fails with ERR_BAD_REQUEST and upstream's message. Allocates only what int64
+ * cannot hold. */
 enum err_code quantity_parse(struct arena *a, struct str text, struct quantity *ret_q, struct err *e)
     ERR_MUST_CHECK;
-/* `json` is the raw text of the JSON value, quotes and escapes included: a string, a bare number or null (zero).
- * White space inside the quotes does not count; escapes are not resolved, as upstream. */
+/* `json` is the raw text of the JSON value, quotes and escapes included: a string, a bare number or
+ * null (zero). White space inside the quotes does not count; escapes are not resolved, as upstream. */
 enum err_code quantity_parse_json(struct arena *a, struct str json, struct quantity *ret_q, struct err *e)
     ERR_MUST_CHECK;
-/* quantity_parse and then quantity_scaled, without any allocation: tens of nanoseconds for `100m` or `32Gi`. */
+/* quantity_parse and then quantity_scaled, without any allocation: tens of nanoseconds for `100m` or
+ * `32Gi`. */
 enum err_code quantity_parse_scaled(struct str text, int32_t scale, int64_t *ret_value, struct err *e)
     ERR_MUST_CHECK;
 
@@ -85,8 +88,9 @@ bool quantity_as_int64(const struct quantity *q, int64_t *ret_value);
 /* AsApproximateFloat64, to the last bit. */
 double quantity_as_double(const struct quantity *q);
 
-/* q += y, q -= y, q *= factor. A zero q takes the format of y. Fail with ERR_BAD_REQUEST at the limit of digits,
- * and leave q as it was. `ret_exact`: upstream's result, whether the product counts as an int64. */
+/* q += y, q -= y, q *= factor. A zero q takes the format of y. Fail with ERR_BAD_REQUEST at the
+ * limit of digits, and leave q as it was. `ret_exact`: upstream's result, whether the product counts
+ * as an int64. */
 enum err_code quantity_add(struct arena *a, struct quantity *q, const struct quantity *y, struct err *e)
     ERR_MUST_CHECK;
 enum err_code quantity_sub(struct arena *a, struct quantity *q, const struct quantity *y, struct err *e)

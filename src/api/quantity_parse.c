@@ -1,9 +1,10 @@
 /* api/quantity_parse.c - texts to quantities; see quantity.h.
  *
- * A text is [sign] digits [. digits] suffix, where the suffix is a run of letters out of eEinumkKMGTP, a sign and
- * digits, and must then be a known one. Three ways lead through:
+ * A text is [sign] digits [. digits] suffix, where the suffix is a run of letters out of eEinumkKMGTP,
+ * a sign and digits, and must then be a known one. Three ways lead through:
  *   1. quantity_parse_scaled alone: plain digits and a usual suffix, straight to the int64.
- *   2. at most 18 digits, not finer than n, or a whole binary number of some 14 digits: int64 value and scale.
+ *   2. at most 18 digits, not finer than n, or a whole binary number of some 14 digits: int64 value and
+ *      scale.
  *   3. everything else: exact decimal, rounded away from zero to n, binary amounts capped at 2^63-1.
  * Where 2 ends and 3 begins is upstream's choice, and visible (see quantity.h). */
 #include <string.h>
@@ -23,7 +24,8 @@ enum {
 
 struct parts {
     bool negative, has_digits;
-    struct str num, denom; /* digits before the point, without leading zeros but "0" if there are none; after it */
+    struct str num;   /* digits before the point without leading zeros; "0" if there are none */
+    struct str denom; /* digits after it */
     struct str suffix;
 };
 
@@ -124,7 +126,8 @@ static bool interpret(struct str suffix, struct unit *ret)
         return true;
     }
     ret->format = QUANTITY_DECIMAL_EXPONENT;
-    return (suffix.p[0] == 'e' || suffix.p[0] == 'E') && parse_exponent(str_from(suffix, 1), &ret->exponent);
+    return (suffix.p[0] == 'e' || suffix.p[0] == 'E') &&
+           parse_exponent(str_from(suffix, 1), &ret->exponent);
 }
 
 static int64_t push_digits(int64_t value, struct str digits)
@@ -179,8 +182,8 @@ static bool below_one(const struct decimal_buf *d)
     return d->sign && decimal_cmp(decimal_of(d), decimal_of_int(1, 0, room)) < 0;
 }
 
-/* Way 3, the amount without its sign. Capping comes before rounding here: no smaller amount rounds past the cap,
- * and a long text needs no long number then. */
+/* Way 3, the amount without its sign. Capping comes before rounding here: no smaller amount rounds
+ * past the cap, and a long text needs no long number then. */
 static bool parse_digits(const struct parts *p, struct unit unit, struct decimal_buf *d,
                          enum quantity_format *ret_format)
 {
@@ -214,12 +217,9 @@ static enum err_code parse(struct str text, struct quantity *ret_q, struct decim
         return bad(e, FORMAT_WRONG);
     if (!interpret(p.suffix, &unit))
         return bad(e, SUFFIX_WRONG);
-    bool plain_zero = text.n == 1 && text.p[0] == '0';
-    if (unit.base == 10 ? parse_decimal_int(text, &p, unit, ret_q) : parse_binary_int(text, &p, unit, ret_q)) {
-        if (plain_zero)
-            ret_q->text = text;
+    if (unit.base == 10 ? parse_decimal_int(text, &p, unit, ret_q)
+                        : parse_binary_int(text, &p, unit, ret_q))
         return ERR_OK;
-    }
     if (!p.has_digits)
         return bad(e, NUMERIC_WRONG);
     enum quantity_format format;

@@ -1,8 +1,9 @@
 /* api/time.c - see time.h.
  *
- * A layout is a list of elements, each with the character that must come before it. Parsing walks the list; an
- * element that cannot be read ends it with `cannot parse "<rest>" as "<element>"`, one that is read but too large
- * with `<what> out of range`. The day is checked against the month last, after the text has been read to its end. */
+ * A layout is a list of elements, each with the character that must come before it. Parsing walks
+ * the list; an element that cannot be read ends it with `cannot parse "<rest>" as "<element>"`, one
+ * that is read but too large with `<what> out of range`. The day is checked against the month last,
+ * after the text has been read to its end. */
 #include "api/time.h"
 
 #include <assert.h>
@@ -265,8 +266,8 @@ static int days_in_month(int month, int64_t year)
     return days[month - 1] + (month == 2 && leap);
 }
 
-/* The calendar repeats every 400 years, and its months follow one rule when a year begins in March: then the leap
- * day comes last, and month m (0 = March) begins (153 m + 2) / 5 days after the first. */
+/* The calendar repeats every 400 years, and its months follow one rule when a year begins in March:
+ * then the leap day comes last, and month m (0 = March) begins (153 m + 2) / 5 days after the first. */
 enum {
     DAYS_A_YEAR = 365,
     DAYS_4_YEARS = 1461,
@@ -340,7 +341,7 @@ static struct civil civil_of(int64_t seconds)
 {
     struct civil c;
     int64_t days = floor_div(seconds, SECONDS_A_DAY);
-    int in_day = (int)(seconds - days * SECONDS_A_DAY);
+    int in_day = (int)((seconds % SECONDS_A_DAY + SECONDS_A_DAY) % SECONDS_A_DAY);
     civil_from_days(days, &c);
     c.hour = in_day / 3600;
     c.minute = in_day / 60 % 60;
@@ -348,8 +349,10 @@ static struct civil civil_of(int64_t seconds)
     return c;
 }
 
-/* At least `width` digits, after a sign if there is one. */
-static void add_padded(struct strbuf *b, int64_t value, int width)
+enum { TEXT_BYTES_MAX = 64 }; /* of any int64 */
+
+/* At least `width` digits, after a sign if there is one; gives the end. */
+static char *put_padded(char *to, int64_t value, int width)
 {
     char digits[20];
     int n = 0;
@@ -357,37 +360,38 @@ static void add_padded(struct strbuf *b, int64_t value, int width)
     for (; rest || n < width; rest /= 10)
         digits[n++] = (char)('0' + rest % 10);
     if (value < 0)
-        strbuf_add_char(b, '-');
+        *to++ = '-';
     while (n > 0)
-        strbuf_add_char(b, digits[--n]);
+        *to++ = digits[--n];
+    return to;
 }
 
-static void add_until_second(struct strbuf *b, struct timestamp t)
+static char *put_char(char *to, char c)
+{
+    *to = c;
+    return to + 1;
+}
+
+static char *put_until_second(char *to, struct timestamp t)
 {
     struct civil c = civil_of(t.seconds);
-    add_padded(b, c.year, 4);
-    strbuf_add_char(b, '-');
-    add_padded(b, c.month, 2);
-    strbuf_add_char(b, '-');
-    add_padded(b, c.day, 2);
-    strbuf_add_char(b, 'T');
-    add_padded(b, c.hour, 2);
-    strbuf_add_char(b, ':');
-    add_padded(b, c.minute, 2);
-    strbuf_add_char(b, ':');
-    add_padded(b, c.second, 2);
+    to = put_char(put_padded(to, c.year, 4), '-');
+    to = put_char(put_padded(to, c.month, 2), '-');
+    to = put_char(put_padded(to, c.day, 2), 'T');
+    to = put_char(put_padded(to, c.hour, 2), ':');
+    to = put_char(put_padded(to, c.minute, 2), ':');
+    return put_padded(to, c.second, 2);
 }
 
 void timestamp_add(struct strbuf *b, struct timestamp t)
 {
-    add_until_second(b, t);
-    strbuf_add_char(b, 'Z');
+    char text[TEXT_BYTES_MAX], *end = put_char(put_until_second(text, t), 'Z');
+    strbuf_add_str(b, str_range(text, end));
 }
 
 void timestamp_add_micro(struct strbuf *b, struct timestamp t)
 {
-    add_until_second(b, t);
-    strbuf_add_char(b, '.');
-    add_padded(b, t.nanos / 1000, 6);
-    strbuf_add_char(b, 'Z');
+    char text[TEXT_BYTES_MAX], *end = put_char(put_until_second(text, t), '.');
+    end = put_char(put_padded(end, t.nanos / 1000, 6), 'Z');
+    strbuf_add_str(b, str_range(text, end));
 }

@@ -1,11 +1,12 @@
 /* api/time.h - points in time as metav1.Time and metav1.MicroTime read and write them.
  *
- * Reading follows Go's time.Parse with the layouts `2006-01-02T15:04:05Z07:00` and `2006-01-02T15:04:05.000000Z07:00`,
- * its leniency (hours of one digit, a comma before a fraction, offsets up to 24:60) and its error texts included.
- * Writing is always UTC. The calendar is the Gregorian one, also before it was introduced; there are no leap seconds.
+ * Reading follows Go's time.Parse with the layouts `2006-01-02T15:04:05Z07:00` and
+ * `2006-01-02T15:04:05.000000Z07:00`, its leniency (hours of one digit, a comma before a fraction,
+ * offsets up to 24:60) and its error texts included. Writing is always UTC. The calendar is the
+ * Gregorian one, also before it was introduced; there are no leap seconds.
  *
- * Go's zero time, the beginning of year 1, stands for "not set" and is null in JSON: see timestamp_is_zero. A struct
- * of zero bytes is 1970, not that.
+ * Go's zero time, the beginning of year 1, stands for "not set" and is null in JSON: see
+ * timestamp_is_zero. A struct of zero bytes is 1970, not that.
  *
  * Thread: any.    Owns: nothing. */
 #pragma once
@@ -44,10 +45,12 @@ struct timestamp timestamp_unix(int64_t seconds, int64_t nanos);
 enum err_code timestamp_parse(struct str text, struct timestamp *ret_t, struct err *e) ERR_MUST_CHECK;
 enum err_code timestamp_parse_micro(struct str text, struct timestamp *ret_t, struct err *e) ERR_MUST_CHECK;
 
-/* 2006-01-02T15:04:05Z, and with six digits of a second: fractions are cut off. Years outside 0 to 9999 (an offset or
- * protobuf can lead there) take a sign or more digits. The zero time is written like any other. */
+/* 2006-01-02T15:04:05Z, and with six digits of a second: fractions are cut off. Years outside 0 to
+ * 9999 (an offset or protobuf can lead there) take a sign or more digits. The zero time is written
+ * like any other. */
 void timestamp_add(struct strbuf *b, struct timestamp t);
 void timestamp_add_micro(struct strbuf *b, struct timestamp t);
 
-/* As errors of Go's package time quote: `"` and `\` escaped, bytes outside 0x20 to 0x7f as \x00. Terminated. */
+/* As errors of Go's package time quote: `"` and `\` escaped, bytes outside 0x20 to 0x7f as \x00.
+ * Terminated. */
 char *time_quote(struct arena *a, struct str s);

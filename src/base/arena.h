@@ -40,7 +40,7 @@ void *arena_alloc_slow(struct arena *a, size_t n);
 
 static inline void *arena_alloc(struct arena *a, size_t n)
 {
-    size_t rounded = ((n ? n : 1) + 15) & ~(size_t)15;
+    size_t rounded = (n + 15 + !n) & ~(size_t)15; /* 0 too takes room, or a fresh arena had NULL to give */
     if (rounded < n || (size_t)(a->end - a->at) < rounded)
         return arena_alloc_slow(a, n);
     void *p = a->at;

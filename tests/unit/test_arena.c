@@ -9,7 +9,7 @@ TEST(pieces_are_aligned_and_do_not_overlap)
     unsigned char *pieces[500];
     for (size_t i = 0; i < 500; i++) {
         pieces[i] = arena_alloc(&a, i);
-        CHECK((uintptr_t)pieces[i] % 16 == 0);
+        CHECK(pieces[i] && (uintptr_t)pieces[i] % 16 == 0);
         memset(pieces[i], (int)(i & 0xff), i);
     }
     for (size_t i = 0; i < 500; i++)
