@@ -259,6 +259,25 @@ def field_row(schema, out, field, path):
     out.append("    { " + ", ".join(parts) + " },")
 
 
+SELF_WRITTEN = {"time", "microTime", "quantity", "intOrString", "raw", "json", "fieldsV1"}
+
+
+def written_when_absent(schema, field):
+    """Whether JSON has the field when it was not given: omitempty leaves out no Go struct."""
+    if field.has("keep"):
+        return True
+    if field.shape != "SHAPE_ONE" or field.has("ptr") or field.has("omitzero"):
+        return False
+    if field.element in SCALARS:
+        return field.element in SELF_WRITTEN
+    return not schema.resolve(field.element, field.group).options.get("wrapper")
+
+
+def absent_bits(schema, rows):
+    bits = sum(written_when_absent(schema, field) << slot for slot, (field, _) in enumerate(rows))
+    return [bits >> shift & MASK64 for shift in range(0, max(1, len(rows)), 64)]
+
+
 def type_tables(schema, out, a_type):
     name = symbol(a_type.name)
     rows = flatten(schema, a_type)
@@ -277,6 +296,8 @@ def type_tables(schema, out, a_type):
             inlined = f"&schema_types[T_{symbol(inner.name)}]" if inner else "NULL"
             out.append(f"    {{ {number}, {slot}, {inlined} }},")
         out.append("};")
+    words = ", ".join(f"{word}ull" for word in absent_bits(schema, rows))
+    out.append(f"static const uint64_t A_{name}[] = {{ {words} }};")
     out.append(f"static const uint8_t H_{name}[] = {{ {', '.join(map(str, slots))} }};")
     if a_type.unions:
         out.append(f"static const struct union_rule U_{name}[] = {{")
@@ -299,7 +320,7 @@ def type_row(a_type, counts):
     version = a_type.group.split("/")[-1]
     parts = [f".name = {c_slice(a_type.name)}", f".kind = {c_slice(a_type.short)}",
              f".go_name = {c_str(version + '.' + a_type.short)}",
-             f".hash = H_{name}", f".hash_seed = {seed}ull", f".hash_bits = {bits}"]
+             f".hash = H_{name}", f".written_when_absent = A_{name}", f".hash_seed = {seed}ull", f".hash_bits = {bits}"]
     if n_fields:
         parts.append(f".fields = F_{name}, .n_fields = {n_fields}")
     if n_wires:

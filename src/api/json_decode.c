@@ -8,18 +8,17 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/utf8.h"
 
-/* Structs, lists and maps within each other. The schema itself allows few; only JSON schemas nest at will. Upstream
- * goes on to 10,000, which is more than a stack should be asked for. */
-enum { LEVELS_MAX = 1000, LINEAR_KEYS_MAX = 16 };
+enum { LINEAR_KEYS_MAX = 16, STACK_FIRST = 128 };
 
 static bool decode_struct(struct decoder *d, const struct type *t, const char *go_type, struct value *v);
 static bool decode_list(struct decoder *d, const struct field *f, const char *go_type, struct value *v);
 
 static bool enter(struct decoder *d, char open)
 {
-    if (d->n_levels == LEVELS_MAX) {
-        d->fatal = arena_printf(d->arena, "exceeded max depth of %d for typed values", LEVELS_MAX);
+    if (d->n_levels == VALUE_DEPTH_MAX) {
+        d->fatal = "exceeded max depth";
         return false;
     }
     d->n_levels++;
@@ -42,7 +41,7 @@ static bool decode_by_shape(struct decoder *d, const struct type *t, struct valu
     if (c == '{') {
         ok = decode_struct(d, object->type, object->go_type, v);
     } else if (or_bool) {
-        ok = (c == 't' || c == 'f') && json_decode_scalar(d, (struct target){ other, other->go_type, false }, v);
+        ok = (c == 't' || c == 'f') && json_decode_scalar(d, other, other->go_type, v);
         if (!ok)
             d->fatal = "boolean or JSON schema expected";
     } else {
@@ -57,33 +56,35 @@ static bool decode_by_shape(struct decoder *d, const struct type *t, struct valu
     return ok;
 }
 
-static bool decode_null(struct decoder *d, struct target t, struct value *v)
+static bool decode_null(struct decoder *d, const struct field *f, bool pointer, struct value *v)
 {
-    const struct type *type = t.field->type;
+    const struct type *type = f->type;
     bool by_shape = type && type->flags & TYPE_BY_SHAPE;
-    if (by_shape && !t.pointer)
+    if (by_shape && !pointer)
         return decode_by_shape(d, type, v);
     if (!json_scan_word(&d->scan, STR("null")))
         return false;
-    if (t.pointer || (type && type->flags & TYPE_WRAPPER))
+    if (pointer || (type && type->flags & TYPE_WRAPPER))
         *v = (struct value){ 0 };
     else if (!type)
-        json_null_scalar(d, t.field, v);
+        json_null_scalar(d, f, v);
     return true;
 }
 
-static bool decode_one(struct decoder *d, struct target t, struct value *v)
+/* A field or an element of it, which errors name go_type. */
+static bool decode_one(struct decoder *d, const struct field *f, const char *go_type, bool pointer,
+                       struct value *v)
 {
     if (json_peek(&d->scan) == 'n')
-        return decode_null(d, t, v);
-    const struct type *type = t.field->type;
+        return decode_null(d, f, pointer, v);
+    const struct type *type = f->type;
     if (!type)
-        return json_decode_scalar(d, t, v);
+        return json_decode_scalar(d, f, go_type, v);
     if (type->flags & TYPE_WRAPPER)
-        return decode_list(d, &type->fields[0], t.go_type, v);
+        return decode_list(d, &type->fields[0], go_type, v);
     if (type->flags & TYPE_BY_SHAPE)
         return decode_by_shape(d, type, v);
-    return decode_struct(d, type, t.go_type, v);
+    return decode_struct(d, type, go_type, v);
 }
 
 /* What an element is that was never given a value, as null: lists and maps hold no pointers. */
@@ -115,7 +116,7 @@ static struct value zero_element(struct arena *a, const struct field *f)
 
 static bool decode_element(struct decoder *d, const struct field *f, struct value *v)
 {
-    if (!decode_one(d, (struct target){ f, f->go_elem, false }, v))
+    if (!decode_one(d, f, f->go_elem, false, v))
         return false;
     if (v->kind == VALUE_ABSENT)
         *v = zero_element(d->arena, f);
@@ -154,7 +155,8 @@ static void close_list(struct decoder *d, size_t base, uint32_t n_before, struct
     *v = value_list(items, n);
 }
 
-static bool decode_list(struct decoder *d, const struct field *f, const char *go_type, struct value *v)
+__attribute__((noinline)) static bool decode_list(struct decoder *d, const struct field *f, const char *go_type,
+                                                  struct value *v)
 {
     if (json_peek(&d->scan) != '[')
         return json_mismatch(d, go_type);
@@ -186,8 +188,8 @@ static bool decode_list(struct decoder *d, const struct field *f, const char *go
 /* Keys of one map while it is read, to find those given twice. As long as they ascend there can be none; after that
  * few keys are compared one by one and many go into a hash map. */
 struct keys {
-    bool ascending;
-    struct map_str seen;
+    bool ascending, hashed;
+    struct map_str seen; /* when hashed */
 };
 
 static bool key_on_stack(const struct decoder *d, size_t base, struct str key)
@@ -212,9 +214,12 @@ static bool key_seen(struct decoder *d, struct keys *keys, size_t base, struct s
     if (n <= LINEAR_KEYS_MAX)
         return key_on_stack(d, base, key);
     bool is_new;
-    if (keys->seen.n == 0)
+    if (!keys->hashed) {
+        keys->hashed = true;
+        map_str_init(&keys->seen);
         for (size_t i = base; i < d->stack.n; i += 2)
             map_str_put(&keys->seen, value_text(&d->stack.at[i]), NULL);
+    }
     map_str_put(&keys->seen, key, &is_new);
     return !is_new;
 }
@@ -251,7 +256,7 @@ static void close_map(struct decoder *d, size_t base, struct value *v)
     *v = value_map(members, value_sort_members(members, n));
 }
 
-static bool decode_map(struct decoder *d, const struct field *f, struct value *v)
+__attribute__((noinline)) static bool decode_map(struct decoder *d, const struct field *f, struct value *v)
 {
     if (json_peek(&d->scan) != '{')
         return json_mismatch(d, f->go_type);
@@ -259,13 +264,13 @@ static bool decode_map(struct decoder *d, const struct field *f, struct value *v
         return false;
     struct place place = { .up = d->place };
     struct keys keys = { .ascending = true };
-    map_str_init(&keys.seen);
     d->place = &place;
     size_t base = d->stack.n;
     bool first = true, fault, ok = true;
     while (ok && json_next(&d->scan, '}', &first, &fault))
         ok = decode_member(d, f, &place, &keys, base);
-    map_str_fini(&keys.seen);
+    if (keys.hashed)
+        map_str_fini(&keys.seen);
     d->place = place.up;
     d->n_levels--;
     ok = ok && !fault;
@@ -279,12 +284,39 @@ static bool decode_map(struct decoder *d, const struct field *f, struct value *v
 static bool decode_field(struct decoder *d, const struct field *f, struct value *v)
 {
     if (f->shape == SHAPE_ONE)
-        return decode_one(d, (struct target){ f, f->go_type, f->flags & FIELD_PTR }, v);
+        return decode_one(d, f, f->go_type, f->flags & FIELD_PTR, v);
     if (json_peek(&d->scan) == 'n') {
         *v = (struct value){ 0 };
         return json_scan_word(&d->scan, STR("null"));
     }
     return f->shape == SHAPE_LIST ? decode_list(d, f, f->go_type, v) : decode_map(d, f, v);
+}
+
+/* The long s and the Kelvin sign are letters too. */
+bool json_equal_fold(struct str name, struct str ascii)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < ascii.n; i++) {
+        uint32_t rune;
+        size_t n = at < name.n ? utf8_decode(str_from(name, at), &rune) : 0;
+        if (n == 0)
+            return false;
+        rune = rune == 0x17F ? 's' : rune == 0x212A ? 'k' : rune;
+        if (rune >= 0x80 || ((int)rune | 32) != (ascii.p[i] | 32))
+            return false;
+        at += n;
+    }
+    return at == name.n;
+}
+
+/* Names that no field has. */
+static bool skip_unknown(struct decoder *d, const struct place *place, struct str name)
+{
+    if (d->findings)
+        json_find(d, place->up, "unknown", name);
+    if (!place->up && (json_equal_fold(name, STR("kind")) || json_equal_fold(name, STR("apiVersion"))))
+        d->odd_meta = true;
+    return json_skip_value(&d->scan);
 }
 
 /* Whether a slot was named before in this object; one bit each. */
@@ -303,11 +335,8 @@ static bool decode_slot(struct decoder *d, struct place *place, uint64_t *seen, 
         return false;
     struct str name = token.plain ? token.raw : json_unescape(d->arena, token);
     int slot = schema_slot(place->type, name);
-    if (slot < 0) {
-        if (d->findings)
-            json_find(d, place->up, "unknown", name);
-        return json_skip_value(&d->scan);
-    }
+    if (slot < 0)
+        return skip_unknown(d, place, name);
     place->field = &place->type->fields[slot];
     if (d->findings && slot_seen(seen, (unsigned)slot))
         json_find(d, place->up, "duplicate", name);
@@ -345,13 +374,14 @@ static enum err_code fail(struct decoder *d, struct err *e)
     return err_set(e, ERR_BAD_REQUEST, "%s", message);
 }
 
-enum err_code json_decode(struct arena *a, const struct type *t, struct str text, struct findings *findings,
-                          struct value *ret_value, struct err *e)
+enum err_code json_decode_object(struct arena *a, const struct type *t, struct str text, struct findings *findings,
+                                 bool *ret_odd_meta, struct value *ret_value, struct err *e)
 {
     if (text.n > JSON_BYTES_MAX)
         return err_set(e, ERR_TOO_LARGE, "JSON of more than %d bytes", JSON_BYTES_MAX);
     struct decoder d = { .scan = json_scan_init(text), .text = text, .arena = a, .findings = findings };
     struct value root = value_struct(a, t);
+    vec_reserve(&d.stack, STACK_FIRST);
     unsigned n_findings = findings ? findings->n : 0;
     bool null = json_peek(&d.scan) == 'n';
     bool ok = null ? json_scan_word(&d.scan, STR("null")) : decode_struct(&d, t, t->go_name, &root);
@@ -359,9 +389,17 @@ enum err_code json_decode(struct arena *a, const struct type *t, struct str text
     vec_fini(&d.stack);
     if (ok) {
         *ret_value = root;
+        *ret_odd_meta = d.odd_meta;
         return ERR_OK;
     }
     if (findings)
         findings->n = n_findings;
     return fail(&d, e);
+}
+
+enum err_code json_decode(struct arena *a, const struct type *t, struct str text, struct findings *findings,
+                          struct value *ret_value, struct err *e)
+{
+    bool odd_meta;
+    return json_decode_object(a, t, text, findings, &odd_meta, ret_value, e);
 }

@@ -38,15 +38,34 @@ static size_t plain_prefix(struct str s)
 {
     size_t at = 0;
     for (; s.n - at >= 8; at += 8) {
-        uint64_t word;
-        memcpy(&word, s.p + at, 8);
-        uint64_t hits = special_bytes(word);
+        uint64_t hits = special_bytes(schema_load8(s.p + at, 8));
         if (hits)
             return at + (size_t)__builtin_ctzll(hits) / 8;
     }
     while (at < s.n && !special_byte(s.p[at]))
         at++;
     return at;
+}
+
+enum { COPY_SLACK = 8 }; /* bytes that copy_short may write behind the end */
+
+/* Names and most texts are a few words long, not worth a call of memcpy. Returns the special bytes met. */
+static inline uint64_t copy_short(char *to, struct str s)
+{
+    if (s.n < 8) {
+        uint64_t word = schema_load8(s.p, s.n);
+        memcpy(to, &word, 8);
+        return special_bytes(word | (ONES * ' ') << (8 * s.n));
+    }
+    uint64_t hits = 0, word;
+    for (size_t at = 0; at + 8 <= s.n; at += 8) {
+        word = schema_load8(s.p + at, 8);
+        hits |= special_bytes(word);
+        memcpy(to + at, &word, 8);
+    }
+    word = schema_load8(s.p + s.n - 8, 8); /* what is left, and some of what is done */
+    memcpy(to + s.n - 8, &word, 8);
+    return hits | special_bytes(word);
 }
 
 static void add_escaped_ascii(struct strbuf *to, char c)
@@ -87,7 +106,7 @@ static size_t add_special(struct strbuf *to, struct str s)
     return n ? n : 1;
 }
 
-void json_add_string(struct strbuf *to, struct str s)
+static void add_string_slow(struct strbuf *to, struct str s)
 {
     strbuf_add_char(to, '"');
     while (s.n) {
@@ -98,6 +117,18 @@ void json_add_string(struct strbuf *to, struct str s)
             s = str_from(s, add_special(to, s));
     }
     strbuf_add_char(to, '"');
+}
+
+void json_add_string(struct strbuf *to, struct str s)
+{
+    char *out = strbuf_reserve(to, s.n + 2 + COPY_SLACK);
+    if (!out || copy_short(out + 1, s)) {
+        add_string_slow(to, s);
+        return;
+    }
+    out[0] = '"';
+    out[s.n + 1] = '"';
+    strbuf_commit(to, s.n + 2);
 }
 
 void json_add_double(struct strbuf *to, double d)
@@ -299,12 +330,11 @@ static bool always_written(const struct field *f)
     }
 }
 
-static inline bool is_written(const struct field *f, const struct value *v)
+/* Of a field that was given. */
+static bool is_written(const struct field *f, const struct value *v)
 {
     if (f->flags & FIELD_KEEP)
         return true;
-    if (v->kind == VALUE_ABSENT)
-        return f->shape == SHAPE_ONE && !(f->flags & (FIELD_PTR | FIELD_OMITZERO)) && always_written(f);
     if (f->shape != SHAPE_ONE)
         return v->n > 0;
     if (f->flags & FIELD_PTR)
@@ -329,12 +359,12 @@ static inline bool is_written(const struct field *f, const struct value *v)
 
 static void encode_field(struct strbuf *to, const struct field *f, const struct value *v)
 {
-    char *out = strbuf_reserve(to, f->name.n + 4);
+    char *out = strbuf_reserve(to, f->name.n + 4 + COPY_SLACK);
     if (!out)
         return;
     out[0] = ',';
     out[1] = '"';
-    memcpy(out + 2, f->name.p, f->name.n);
+    (void)copy_short(out + 2, f->name);
     memcpy(out + 2 + f->name.n, "\":", 2);
     strbuf_commit(to, f->name.n + 4);
     bool null = v->kind == VALUE_ABSENT && f->flags & FIELD_PTR;
@@ -356,7 +386,9 @@ static void encode_struct(struct strbuf *to, const struct type *t, const struct 
     size_t start = to->n;
     for (unsigned i = 0; i < t->n_fields; i++) {
         const struct value *slot = given ? &v->slots[i] : &absent;
-        if (is_written(&t->fields[i], slot))
+        bool written = slot->kind == VALUE_ABSENT ? t->written_when_absent[i / 64] >> (i % 64) & 1
+                                                  : is_written(&t->fields[i], slot);
+        if (written)
             encode_field(to, &t->fields[i], slot);
     }
     if (to->n == start)

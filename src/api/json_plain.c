@@ -1,12 +1,15 @@
 /* api/json_plain.c - documents without a schema: see json.h. */
 #include "api/json_priv.h"
 
+#include <assert.h>
+
 #include "base/float.h"
 
 /* What is being read: the scanner, and elements of containers that are not closed yet. */
 struct reader {
     struct json_scan scan;
     struct arena *arena;
+    bool too_deep;
     VEC(struct value) stack;
 };
 
@@ -37,11 +40,17 @@ static bool read_string(struct reader *r, struct str *ret_text)
     return true;
 }
 
+static bool enter(struct reader *r, char open)
+{
+    r->too_deep = r->scan.depth == VALUE_DEPTH_MAX;
+    return !r->too_deep && json_enter(&r->scan, open);
+}
+
 static bool read_list(struct reader *r, struct value *v)
 {
     size_t base = r->stack.n;
     bool first = true, fault;
-    if (!json_enter(&r->scan, '['))
+    if (!enter(r, '['))
         return false;
     while (json_next(&r->scan, ']', &first, &fault)) {
         if (!read_value(r, v))
@@ -70,7 +79,7 @@ static bool read_map(struct reader *r, struct value *v)
 {
     size_t base = r->stack.n;
     bool first = true, fault;
-    if (!json_enter(&r->scan, '{'))
+    if (!enter(r, '{'))
         return false;
     while (json_next(&r->scan, '}', &first, &fault)) {
         if (!read_key(r) || !read_value(r, v))
@@ -120,10 +129,14 @@ enum err_code json_decode_plain(struct arena *a, struct str text, struct value *
     struct value v;
     bool ok = read_value(&r, &v) && json_at_end(&r.scan);
     vec_fini(&r.stack);
-    if (!ok)
-        return json_check(text, e);
-    *ret_value = v;
-    return ERR_OK;
+    if (ok) {
+        *ret_value = v;
+        return ERR_OK;
+    }
+    if (json_check(text, e))
+        return e->code;
+    assert(r.too_deep); /* scanner and checker agree on what is JSON */
+    return err_set(e, ERR_BAD_REQUEST, "exceeded max depth");
 }
 
 static void write_list(struct strbuf *to, const struct value *v)

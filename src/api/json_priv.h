@@ -38,16 +38,19 @@ struct decoder {
     const char *mismatch;      /* first error of type, NULL: none */
     const char *fatal;         /* error that stopped the decoder, NULL: none */
     unsigned n_levels;         /* of structs, lists and maps around the value */
+    bool odd_meta;             /* see json_decode_object */
     VEC(struct value) stack;   /* elements of lists and maps that are not closed yet */
     struct shrunk *shrunk;
 };
 
-/* What a value is to become: a field itself or an element of it. */
-struct target {
-    const struct field *field;
-    const char *go_type; /* as errors name it */
-    bool pointer;
-};
+/* ---- json_decode.c ---- */
+
+/* json_decode of an object. *ret_odd_meta: it has a member named kind or apiVersion but for case, which the decoder
+ * ignores and those who ask what the object says it is do not. */
+enum err_code json_decode_object(struct arena *a, const struct type *t, struct str text, struct findings *findings,
+                                 bool *ret_odd_meta, struct value *ret_value, struct err *e) ERR_MUST_CHECK;
+/* Equal but for case, as Go folds it. */
+bool json_equal_fold(struct str name, struct str ascii);
 
 /* ---- json_report.c ---- */
 
@@ -65,8 +68,8 @@ void json_find(struct decoder *d, const struct place *at, const char *kind, stru
 
 /* ---- json_scalar.c ---- */
 
-/* A value of any kind but KIND_STRUCT, not null. Whether the text had something else is noted. */
-bool json_decode_scalar(struct decoder *d, struct target t, struct value *v);
+/* A value of any kind but KIND_STRUCT, not null: a field or an element of it, which errors name go_type. */
+bool json_decode_scalar(struct decoder *d, const struct field *f, const char *go_type, struct value *v);
 /* The place holds null: what was there before is cleared, or stays. Not for KIND_STRUCT. */
 void json_null_scalar(struct decoder *d, const struct field *f, struct value *v);
 

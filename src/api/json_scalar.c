@@ -44,16 +44,16 @@ static bool int_in_range(struct str number, enum field_kind kind, int64_t *ret_v
     }
 }
 
-static bool decode_int(struct decoder *d, struct target t, struct value *v)
+static bool decode_int(struct decoder *d, enum field_kind kind, const char *go_type, struct value *v)
 {
     if (!is_number(json_peek(&d->scan)))
-        return json_mismatch(d, t.go_type);
+        return json_mismatch(d, go_type);
     struct str number;
     int64_t value;
     if (!json_scan_number(&d->scan, &number))
         return false;
-    if (!int_in_range(number, t.field->kind, &value))
-        return json_mismatch_number(d, number, t.go_type);
+    if (!int_in_range(number, kind, &value))
+        return json_mismatch_number(d, number, go_type);
     *v = value_int(value);
     return true;
 }
@@ -69,25 +69,25 @@ bool json_parse_double(struct str number, double *ret_value)
     return isfinite(*ret_value);
 }
 
-static bool decode_double(struct decoder *d, struct target t, struct value *v)
+static bool decode_double(struct decoder *d, const char *go_type, struct value *v)
 {
     if (!is_number(json_peek(&d->scan)))
-        return json_mismatch(d, t.go_type);
+        return json_mismatch(d, go_type);
     struct str number;
     double value;
     if (!json_scan_number(&d->scan, &number))
         return false;
     if (!json_parse_double(number, &value))
-        return json_mismatch_number(d, number, t.go_type);
+        return json_mismatch_number(d, number, go_type);
     *v = value_double(value);
     return true;
 }
 
-static bool decode_bool(struct decoder *d, struct target t, struct value *v)
+static bool decode_bool(struct decoder *d, const char *go_type, struct value *v)
 {
     char c = json_peek(&d->scan);
     if (c != 't' && c != 'f')
-        return json_mismatch(d, t.go_type);
+        return json_mismatch(d, go_type);
     *v = value_bool(c == 't');
     return json_scan_word(&d->scan, c == 't' ? STR("true") : STR("false"));
 }
@@ -101,10 +101,10 @@ static bool decode_text(struct decoder *d, struct str *ret_text)
     return true;
 }
 
-static bool decode_string(struct decoder *d, struct target t, struct value *v)
+static bool decode_string(struct decoder *d, const char *go_type, struct value *v)
 {
     if (json_peek(&d->scan) != '"')
-        return json_mismatch(d, t.go_type);
+        return json_mismatch(d, go_type);
     struct str text;
     if (!decode_text(d, &text))
         return false;
@@ -148,13 +148,13 @@ static bool decode_byte_list(struct decoder *d, struct value *v)
     return ok && !fault;
 }
 
-static bool decode_bytes(struct decoder *d, struct target t, struct value *v)
+static bool decode_bytes(struct decoder *d, const char *go_type, struct value *v)
 {
     char c = json_peek(&d->scan);
     if (c == '[')
         return decode_byte_list(d, v);
     if (c != '"')
-        return json_mismatch(d, t.go_type);
+        return json_mismatch(d, go_type);
     struct str text, bytes;
     size_t bad_at;
     if (!decode_text(d, &text))
@@ -166,7 +166,7 @@ static bool decode_bytes(struct decoder *d, struct target t, struct value *v)
     return true;
 }
 
-static bool decode_time(struct decoder *d, struct target t, struct value *v)
+static bool decode_time(struct decoder *d, bool micro, struct value *v)
 {
     if (json_peek(&d->scan) != '"')
         return json_fatal_mismatch(d, "string");
@@ -176,7 +176,6 @@ static bool decode_time(struct decoder *d, struct target t, struct value *v)
     struct timestamp time;
     struct err e;
     err_init(&e, d->arena);
-    bool micro = t.field->kind == KIND_MICRO_TIME;
     if (micro ? timestamp_parse_micro(text, &time, &e) : timestamp_parse(text, &time, &e)) {
         d->fatal = e.message;
         return false;
@@ -231,24 +230,24 @@ static bool decode_raw(struct decoder *d, struct value *v)
     return true;
 }
 
-bool json_decode_scalar(struct decoder *d, struct target t, struct value *v)
+bool json_decode_scalar(struct decoder *d, const struct field *f, const char *go_type, struct value *v)
 {
-    switch ((enum field_kind)t.field->kind) {
+    switch ((enum field_kind)f->kind) {
     case KIND_STRING:
-        return decode_string(d, t, v);
+        return decode_string(d, go_type, v);
     case KIND_BOOL:
-        return decode_bool(d, t, v);
+        return decode_bool(d, go_type, v);
     case KIND_INT32:
     case KIND_INT64:
     case KIND_UINT32:
-        return decode_int(d, t, v);
+        return decode_int(d, f->kind, go_type, v);
     case KIND_DOUBLE:
-        return decode_double(d, t, v);
+        return decode_double(d, go_type, v);
     case KIND_BYTES:
-        return decode_bytes(d, t, v);
+        return decode_bytes(d, go_type, v);
     case KIND_TIME:
     case KIND_MICRO_TIME:
-        return decode_time(d, t, v);
+        return decode_time(d, f->kind == KIND_MICRO_TIME, v);
     case KIND_QUANTITY:
         return decode_quantity(d, v);
     case KIND_INT_OR_STRING:

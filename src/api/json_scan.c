@@ -126,35 +126,6 @@ bool json_scan_word(struct json_scan *s, struct str word)
     return true;
 }
 
-bool json_enter(struct json_scan *s, char open)
-{
-    if (s->depth >= JSON_DEPTH_MAX || !json_take(s, open))
-        return false;
-    s->depth++;
-    return true;
-}
-
-bool json_next(struct json_scan *s, char close, bool *first, bool *ret_fault)
-{
-    char c = json_peek(s);
-    *ret_fault = false;
-    if (c == close && s->at < s->end) {
-        s->at++;
-        s->depth--;
-        return false;
-    }
-    if (*first) {
-        *first = false;
-        return true;
-    }
-    *ret_fault = c != ',';
-    if (*ret_fault)
-        return false;
-    s->at++;
-    *ret_fault = json_peek(s) == close; /* a comma before the end */
-    return !*ret_fault;
-}
-
 bool json_scan_key(struct json_scan *s, struct json_text *ret_key)
 {
     json_skip_space(s);
@@ -292,16 +263,14 @@ static const char *unescape_one(const char *at, const char *end, char **to)
     return at;
 }
 
-struct str json_unescape(struct arena *a, struct json_text text)
+struct str json_unescape_slow(struct arena *a, struct str raw)
 {
-    if (text.plain)
-        return text.raw;
-    bool escaped = memchr(text.raw.p, '\\', text.raw.n) != NULL;
-    if (!escaped && utf8_valid_prefix(text.raw) == text.raw.n)
-        return text.raw;
+    bool escaped = memchr(raw.p, '\\', raw.n) != NULL;
+    if (!escaped && utf8_valid_prefix(raw) == raw.n)
+        return raw;
     /* At worst every byte is not UTF-8 and becomes the three of U+FFFD. */
-    char *start = arena_alloc(a, text.raw.n * 3 + 4), *to = start;
-    const char *at = text.raw.p, *end = at + text.raw.n;
+    char *start = arena_alloc(a, raw.n * 3 + 4), *to = start;
+    const char *at = raw.p, *end = at + raw.n;
     while (at < end) {
         if (*at == '\\') {
             at = unescape_one(at + 1, end, &to);

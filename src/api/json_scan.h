@@ -68,14 +68,45 @@ const char *json_kind_name(char first_byte);
 bool json_at_end(struct json_scan *s);
 
 /* Into a container: `open` is '{' or '['. False when the next byte is another or the nesting is too deep. */
-bool json_enter(struct json_scan *s, char open);
+static inline bool json_enter(struct json_scan *s, char open)
+{
+    if (s->depth >= JSON_DEPTH_MAX || !json_take(s, open))
+        return false;
+    s->depth++;
+    return true;
+}
+
 /* Call before each member or element, with the close byte. False at the end (closed) or on a fault (*ret_fault). */
-bool json_next(struct json_scan *s, char close, bool *first, bool *ret_fault);
+static inline bool json_next(struct json_scan *s, char close, bool *first, bool *ret_fault)
+{
+    char c = json_peek(s);
+    *ret_fault = false;
+    if (c == close) {
+        s->at++;
+        s->depth--;
+        return false;
+    }
+    if (*first) {
+        *first = false;
+        return true;
+    }
+    *ret_fault = c != ',';
+    if (*ret_fault)
+        return false;
+    s->at++;
+    *ret_fault = json_peek(s) == close; /* a comma before the end */
+    return !*ret_fault;
+}
+
 /* A member's key and the colon behind it. */
 bool json_scan_key(struct json_scan *s, struct json_text *ret_key);
 
-/* The text of a string token: itself when plain, else unescaped into the arena. */
-struct str json_unescape(struct arena *a, struct json_text text);
+/* The text of a string token: itself when plain, else unescaped into the arena if it has to be. */
+struct str json_unescape_slow(struct arena *a, struct str raw);
+static inline struct str json_unescape(struct arena *a, struct json_text text)
+{
+    return text.plain ? text.raw : json_unescape_slow(a, text.raw);
+}
 /* `text`, which must be valid, without white space outside of strings: itself when it has none. */
 struct str json_strip(struct arena *a, struct str text);
 /* Appends `text` to a buffer without white space outside of strings and with <, >, &, U+2028 and U+2029

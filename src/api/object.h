@@ -36,7 +36,7 @@ enum err_code object_read(struct arena *a, enum media m, struct str body, struct
 enum field_validation { VALIDATION_IGNORE, VALIDATION_WARN, VALIDATION_STRICT };
 
 /* A body as an object of the endpoint's own kind; messages are complete for a Status. With VALIDATION_WARN the findings
- * are for the caller to send as warnings; with VALIDATION_STRICT they are an error. */
+ * are for the caller to send as warnings; with VALIDATION_STRICT they are an error. `findings` is not NULL. */
 enum err_code object_decode(struct arena *a, enum media m, struct str body, struct gvk endpoint,
                             enum field_validation validation, struct findings *findings,
                             struct object *ret_object, struct err *e) ERR_MUST_CHECK;

@@ -91,6 +91,7 @@ struct type {
     const struct field *fields;
     const struct wire *wires; /* by ascending number */
     const uint8_t *hash;      /* slot by name hash, 255 = none */
+    const uint64_t *written_when_absent; /* one bit a slot: JSON has the field in any case */
     const struct union_rule *unions; /* ends with an entry without members; or NULL */
     uint64_t hash_seed;
     uint16_t n_fields, n_wires;
@@ -137,30 +138,55 @@ const struct type *schema_object_type(struct str api_version, struct str kind);
 void schema_split_api_version(struct str api_version, struct str *ret_group, struct str *ret_version);
 const struct resource *schema_resource(struct str group, struct str version, struct str plural);
 
+/* Up to eight bytes as a number, the first one lowest. */
 static inline uint64_t schema_load8(const char *p, size_t n)
 {
-    uint64_t word = 0;
     if (n >= 8) {
+        uint64_t word;
         memcpy(&word, p, 8);
         return word;
     }
+    if (n >= 4) { /* two halves that may overlap */
+        uint32_t low, high;
+        memcpy(&low, p, 4);
+        memcpy(&high, p + n - 4, 4);
+        return low | (uint64_t)high << (8 * (n - 4));
+    }
+    uint64_t word = 0;
     for (size_t i = 0; i < n; i++)
         word |= (uint64_t)(unsigned char)p[i] << (8 * i);
     return word;
 }
 
-static inline uint64_t schema_name_hash(struct str name, uint64_t seed, unsigned bits)
+/* First and last eight bytes of a name: all of it up to sixteen. */
+struct schema_name {
+    uint64_t head, tail;
+};
+
+static inline struct schema_name schema_name(struct str name)
 {
     uint64_t head = schema_load8(name.p, name.n);
-    uint64_t tail = name.n >= 8 ? schema_load8(name.p + name.n - 8, 8) : head;
-    return ((head ^ (tail << 23 | tail >> 41) ^ name.n) * seed) >> (64 - bits);
+    return (struct schema_name){ head, name.n >= 8 ? schema_load8(name.p + name.n - 8, 8) : head };
+}
+
+/* The same function as name_hash in tools/schema_gen.py. */
+static inline uint64_t schema_name_hash(struct schema_name name, size_t n, uint64_t seed, unsigned bits)
+{
+    return ((name.head ^ (name.tail << 23 | name.tail >> 41) ^ n) * seed) >> (64 - bits);
 }
 
 /* Slot of a JSON name, or -1. Exact case. */
 static inline int schema_slot(const struct type *t, struct str name)
 {
-    uint8_t slot = t->hash[schema_name_hash(name, t->hash_seed, t->hash_bits)];
-    if (slot == 255 || !str_eq(t->fields[slot].name, name))
+    struct schema_name ends = schema_name(name);
+    uint8_t slot = t->hash[schema_name_hash(ends, name.n, t->hash_seed, t->hash_bits)];
+    if (slot == 255)
         return -1;
-    return slot;
+    struct str have = t->fields[slot].name;
+    if (have.n != name.n)
+        return -1;
+    struct schema_name have_ends = schema_name(have);
+    if (have_ends.head != ends.head || have_ends.tail != ends.tail)
+        return -1;
+    return name.n <= 16 || memcmp(have.p + 8, name.p + 8, name.n - 16) == 0 ? slot : -1;
 }

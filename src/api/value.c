@@ -5,6 +5,8 @@
 
 #include "base/mem.h"
 
+enum { SORT_FEW_MAX = 16 }; /* members that are moved about rather than sorted aside */
+
 static const struct value absent;
 
 const struct value *value_slot(const struct value *v, unsigned slot)
@@ -82,10 +84,32 @@ static bool sorted(const struct member *members, uint32_t n)
     return true;
 }
 
+static uint32_t sort_few(struct member *members, uint32_t n)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct member m = members[i];
+        uint32_t at = kept;
+        int order = 0;
+        while (at > 0 && (order = str_cmp(members[at - 1].key, m.key)) > 0)
+            at--;
+        if (at > 0 && order == 0) {
+            members[at - 1] = m;
+            continue;
+        }
+        memmove(members + at + 1, members + at, (kept - at) * sizeof(m));
+        members[at] = m;
+        kept++;
+    }
+    return kept;
+}
+
 uint32_t value_sort_members(struct member *members, uint32_t n)
 {
     if (sorted(members, n))
         return n;
+    if (n <= SORT_FEW_MAX)
+        return sort_few(members, n);
     struct member *as_given = mem_alloc(mem_product(n, sizeof(*as_given)));
     const struct member **order = mem_alloc(mem_product(n, sizeof(*order)));
     memcpy(as_given, members, n * sizeof(*members));

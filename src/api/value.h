@@ -6,7 +6,8 @@
  * that is a wrapper or whose JSON shape chooses (schema.h) is that list, bool or struct itself.
  * Without a schema (patches, raw documents) only NULL, BOOL, INT, DOUBLE, STRING, RAW, LIST and MAP occur.
  *
- * Trees are immutable once built, except by whoever builds them. Memory: the arena of the builder.
+ * Trees are immutable once built, except by whoever builds them. What a decoder makes is at most VALUE_DEPTH_MAX deep,
+ * so that walking it may recurse. Memory: the arena of the builder.
  * Thread: any. */
 #pragma once
 
@@ -14,6 +15,10 @@
 
 #include "api/schema.h"
 #include "base/arena.h"
+
+/* Of structs, lists and maps within each other. Upstream goes on to 10,000, which only JSON schemas within JSON
+ * schemas could reach. */
+enum { VALUE_DEPTH_MAX = 1000 };
 
 enum value_kind {
     VALUE_ABSENT, /* must be 0: fresh slots are absent */

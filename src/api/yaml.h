@@ -23,6 +23,17 @@ enum err_code yaml_to_json(struct arena *a, struct str yaml, struct findings *fi
 /* JSON text, which must be valid, as `kubectl -o yaml` prints it: keys sorted, block style, two spaces. */
 void yaml_from_json(struct strbuf *to, struct str json);
 
-/* The next document of a stream as kubectl splits it (a line that begins with "---"), advancing *at;
- * false when there is none left. Empty ones and such with comments only are passed over. */
-bool yaml_next_document(struct str stream, size_t *at, struct str *ret_document);
+/* A stream of documents. Until something else than JSON is met, it is taken as JSON values one behind the
+ * other; from then on as YAML, which lines that begin with "---" part. */
+struct yaml_stream {
+    struct str text;
+    size_t at;
+    bool json;     /* so far */
+    size_t n_json; /* values read as JSON */
+};
+
+void yaml_stream_init(struct yaml_stream *s, struct str text);
+/* The next document, as kubectl parts them; ret_document->p is NULL when none is left. Empty ones and such
+ * with comments only are passed over. It fails for a separator with text behind it. */
+enum err_code yaml_next_document(struct yaml_stream *s, struct str *ret_document,
+                                 struct err *e) ERR_MUST_CHECK;

@@ -30,6 +30,8 @@ char *strbuf_reserve_slow(struct strbuf *b, size_t n)
     size_t cap = b->cap ? b->cap : FIRST_BYTES;
     while (cap < b->n + n)
         cap *= 2;
+    if (cap > b->max)
+        cap = b->max; /* or later appends would find room past the maximum */
     b->p = mem_realloc(b->p, cap);
     b->cap = cap;
     return b->p + b->n;

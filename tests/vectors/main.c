@@ -32,6 +32,7 @@ static const struct vector_family families[] = {
     { "scoring-strategies", check_requests },
     { "selectors", check_selectors },
     { "spread", check_requests },
+    { "strict", check_strict },
     { "taints", check_requests },
     { "volumes", check_requests },
     { NULL, NULL },
