@@ -17,6 +17,7 @@ enum { MISMATCHES_SHOWN = 10, LINE_BYTES_MAX = 64 << 20 };
 static const struct vector_family families[] = {
     { "balanced", check_requests },
     { "codec", check_codec },
+    { "codec", check_typed },
     { "codec-unknown", check_codec_unknown },
     { "config", check_requests },
     { "gates", check_requests },

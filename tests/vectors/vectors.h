@@ -53,4 +53,5 @@ void check_codec(struct vector_case *c);
 void check_codec_unknown(struct vector_case *c);
 void check_strict(struct vector_case *c);
 void check_requests(struct vector_case *c);
+void check_typed(struct vector_case *c);
 void check_patches(struct vector_case *c);
