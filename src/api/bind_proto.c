@@ -1,6 +1,4 @@
-/* api/bind_proto.c - input structs from protobuf; see bind.h.
- *
- * Fields mostly come in ascending order, so the search for a field's wire goes on where the last one ended. */
+/* api/bind_proto.c - input structs from protobuf; see bind.h. */
 #include "api/bind_priv.h"
 #include "api/proto_scan.h"
 #include "api/time.h"
@@ -29,38 +27,67 @@ static bool skip(struct bind_decoder *d, struct proto_scan *s)
 
 /* ---- Messages with a form of their own ---- */
 
+/* Seconds and nanoseconds; an empty message is the zero time. */
 static bool read_time(struct bind_decoder *d, struct str message, bool micro, struct bind_time *time)
 {
-    static const struct proto_small layout = { STR("Timestamp"), 2, { PROTO_VARINT, PROTO_VARINT } };
-    struct proto_small_fields fields = { 0 };
-    if (proto_scan_small(&layout, message, &fields, d->e))
-        return false;
-    struct timestamp t = timestamp_unix((int64_t)fields.ints[0], micro ? (int32_t)fields.ints[1] : 0);
+    struct proto_scan s = proto_scan_init(message);
+    uint64_t seconds = 0, nanos = 0;
+    while (s.at < s.end) {
+        if (!next_tag(d, &s, STR("Timestamp")))
+            return false;
+        bool known = s.number <= 2;
+        if (known && s.wire_type != PROTO_VARINT) {
+            (void)proto_wire_type_error(&s, STR("Timestamp"), d->e);
+            return false;
+        }
+        if (known ? !proto_scan_varint(&s, s.number == 1 ? &seconds : &nanos) : !proto_skip(&s))
+            return scan_fault(d, &s);
+    }
+    struct timestamp t = timestamp_unix((int64_t)seconds, micro ? (int32_t)nanos : 0);
     if (message.n == 0)
         t = TIMESTAMP_ZERO;
     *time = (struct bind_time){ t.seconds, t.nanos - t.nanos % 1000, true };
     return true;
 }
 
+/* Fields 1 and 2 of a small message, which are bytes; others are skipped. The last one counts. */
+static bool read_texts(struct bind_decoder *d, struct str message, struct str name, unsigned n_fields,
+                       struct str *one, struct str *two)
+{
+    struct proto_scan s = proto_scan_init(message);
+    while (s.at < s.end) {
+        if (!next_tag(d, &s, name))
+            return false;
+        if ((unsigned)s.number > n_fields) {
+            if (!proto_skip(&s))
+                return scan_fault(d, &s);
+            continue;
+        }
+        if (s.wire_type != PROTO_BYTES) {
+            (void)proto_wire_type_error(&s, name, d->e);
+            return false;
+        }
+        struct str bytes;
+        if (!proto_scan_bytes(&s, &bytes))
+            return scan_fault(d, &s);
+        *(s.number == 1 ? one : two) = bytes;
+    }
+    return true;
+}
+
 /* An empty message is zero. */
 static bool read_quantity(struct bind_decoder *d, struct str message, struct str *text)
 {
-    static const struct proto_small layout = { STR("Quantity"), 1, { PROTO_BYTES } };
-    struct proto_small_fields fields = { .texts = { STR("0") } };
-    if (proto_scan_small(&layout, message, &fields, d->e))
-        return false;
-    *text = fields.texts[0];
-    return true;
+    *text = STR("0");
+    return read_texts(d, message, STR("Quantity"), 1, text, NULL);
 }
 
 /* Key and value of a map entry; either may be missing. `quantity`: the value is a message around its text. */
 static bool read_entry(struct bind_decoder *d, struct str message, bool quantity, struct bind_pair *pair)
 {
-    static const struct proto_small layout = { STR("MapEntry"), 2, { PROTO_BYTES, PROTO_BYTES } };
-    struct proto_small_fields fields = { .texts = { STR(""), STR("") } };
-    if (proto_scan_small(&layout, message, &fields, d->e))
+    *pair = (struct bind_pair){ STR(""), STR("") };
+    if (!read_texts(d, message, STR("MapEntry"), 2, &pair->key, &pair->value))
         return false;
-    *pair = (struct bind_pair){ fields.texts[0], fields.texts[1] };
     return !quantity || read_quantity(d, pair->value, &pair->value);
 }
 
@@ -156,16 +183,13 @@ static bool bind_field(struct bind_decoder *d, const struct bind_row *row, const
     return true;
 }
 
-/* The wire with that number, or NULL. *cursor is where the last search ended. */
-static inline const struct wire *find_wire(const struct type *t, uint32_t number, unsigned *cursor)
+/* The wire with that number, or NULL. Numbers begin at 1 and have few gaps: the place is known nearly. */
+static inline const struct wire *find_wire(const struct type *t, uint32_t number)
 {
-    unsigned i = *cursor;
-    if (i < t->n_wires && t->wires[i].number > number)
-        i = 0;
-    while (i < t->n_wires && t->wires[i].number < number)
-        i++;
-    *cursor = i < t->n_wires ? i : 0;
-    return i < t->n_wires && t->wires[i].number == number ? &t->wires[i] : NULL;
+    uint32_t i = number < t->n_wires ? number : t->n_wires;
+    while (i > 0 && t->wires[i - 1].number > number)
+        i--;
+    return i > 0 && t->wires[i - 1].number == number ? &t->wires[i - 1] : NULL;
 }
 
 static bool read_inlined(struct bind_decoder *d, const struct wire *w, const struct bind_type *t, unsigned base,
@@ -182,11 +206,10 @@ static bool read_message(struct bind_decoder *d, const struct type *schema, cons
                          unsigned base, struct str message, char *into)
 {
     struct proto_scan s = proto_scan_init(message);
-    unsigned cursor = 0;
     while (s.at < s.end) {
         if (!next_tag(d, &s, schema->kind))
             return false;
-        const struct wire *w = find_wire(schema, (uint32_t)s.number, &cursor);
+        const struct wire *w = find_wire(schema, (uint32_t)s.number);
         unsigned slot = w ? base + w->slot : t->n_rows;
         if (w && w->inlined && s.wire_type == PROTO_BYTES) {
             if (!read_inlined(d, w, t, slot, &s, into))
