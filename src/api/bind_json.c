@@ -6,23 +6,6 @@
 #include "api/json_scan.h"
 #include "api/time.h"
 
-static const char *kind_of_value(char first)
-{
-    switch (first) {
-    case '"':
-        return "a string";
-    case '{':
-        return "an object";
-    case '[':
-        return "a list";
-    case 't':
-    case 'f':
-        return "a bool";
-    default:
-        return "a number";
-    }
-}
-
 struct json_decoder {
     struct bind_decoder d;
     struct json_scan s;
@@ -143,7 +126,7 @@ static bool bind_objects(struct json_decoder *j, const struct bind_row *row, con
         if (c == 'n' ? !read_null(j) : c == '{' && !read_object(j, row->sub, item))
             return false;
         if (c != 'n' && c != '{')
-            return bind_wrong_type(&j->d, t, slot, kind_of_value(c));
+            return bind_wrong_type(&j->d, t, slot, json_kind_name(c));
     }
     list->n = n;
     list->given = true;
@@ -166,7 +149,7 @@ static bool bind_texts(struct json_decoder *j, const struct type *t, unsigned sl
         if (c == 'n' ? !read_null(j) : c == '"' && !read_string(j, item))
             return false;
         if (c != 'n' && c != '"')
-            return bind_wrong_type(&j->d, t, slot, kind_of_value(c));
+            return bind_wrong_type(&j->d, t, slot, json_kind_name(c));
     }
     list->n = n;
     list->given = true;
@@ -184,7 +167,7 @@ static bool bind_entry(struct json_decoder *j, const struct type *t, unsigned sl
         return read_null(j);
     bool number = c == '-' || (c >= '0' && c <= '9');
     if (c != '"' && !(quantity && number))
-        return bind_wrong_type(&j->d, t, slot, kind_of_value(c));
+        return bind_wrong_type(&j->d, t, slot, json_kind_name(c));
     return quantity ? read_quantity(j, &pair->value) : read_string(j, &pair->value);
 }
 
@@ -318,7 +301,7 @@ static bool bind_value(struct json_decoder *j, const struct bind_row *row, const
     default:
         break;
     }
-    return bind_wrong_type(&j->d, t, slot, kind_of_value(c));
+    return bind_wrong_type(&j->d, t, slot, json_kind_name(c));
 }
 
 static bool bind_field(struct json_decoder *j, const struct bind_row *row, const struct type *t, unsigned slot,
@@ -334,7 +317,7 @@ static bool bind_field(struct json_decoder *j, const struct bind_row *row, const
     if (!begins_value)
         return false;
     if (expected && c != expected)
-        return bind_wrong_type(&j->d, t, slot, kind_of_value(c));
+        return bind_wrong_type(&j->d, t, slot, json_kind_name(c));
     return bind_value(j, row, t, slot, c, at);
 }
 
@@ -368,7 +351,7 @@ enum err_code bind_json(struct bind_decoder *d, const struct bind_type *t, struc
     if (d->e->code)
         return d->e->code;
     if (!object && json_skip_value(&j.s) && json_at_end(&j.s))
-        return err_set(d->e, ERR_BAD_REQUEST, "%s where %s is expected", kind_of_value(c), t->type->go_name);
+        return err_set(d->e, ERR_BAD_REQUEST, "%s where %s is expected", json_kind_name(c), t->type->go_name);
     if (json_check(text, d->e))
         return d->e->code;
     return err_set(d->e, ERR_BAD_REQUEST, "invalid JSON near byte %zu", (size_t)(j.s.at - text.p));

@@ -17,7 +17,7 @@ void *bind_item(struct bind_decoder *d, struct bind_list *list, uint32_t i, size
 /* The struct that a POINTER member points to, made if it is not there. */
 void *bind_pointee(struct bind_decoder *d, void **member, const struct bind_type *sub);
 
-/* Says that field `slot` of `t` cannot hold `what` ("a string"); returns false. */
+/* Says that field `slot` of `t` cannot hold `what` ("string"); returns false. */
 bool bind_wrong_type(struct bind_decoder *d, const struct type *t, unsigned slot, const char *what);
 /* Puts the name of the field before the error that is there; returns false. */
 bool bind_in_field(struct bind_decoder *d, const struct type *t, unsigned slot);
