@@ -32,7 +32,6 @@ struct pod_sums {
     uint32_t n_containers, n_init_containers;
     const struct portion *overhead;
     const struct portion *level, *level_resized; /* pod-level requests; NULL: none, the status does not tell */
-    bool any_resized;
 };
 
 /* ---- Vectors ---- */
@@ -102,7 +101,7 @@ static bool resize_is_infeasible(const struct pod_status_in *status)
     return false;
 }
 
-/* The last status of that name, those of init containers first; NULL when none tells resources. */
+/* The status of that name, or NULL. Of several the last one counts, and those of init containers go before. */
 static const struct container_status_in *find_status(const struct pod_status_in *status, struct str name)
 {
     for (uint32_t i = status->init_statuses.n; i > 0; i--)
@@ -142,7 +141,6 @@ static enum err_code read_container(struct pod_sums *s, const struct pod_in *in,
     const struct container_status_in *status = find_status(&in->status, c->name);
     if (!status || !status->resources)
         return ERR_OK;
-    s->any_resized = true;
     if (merge_resized(&s->axes, spec, &status->resources->requests, &status->allocated,
                       resize_is_infeasible(&in->status), &sums->resized))
         return err_wrap(s->axes.e, "status of container %.*s: resources", STR_ARG(c->name));
@@ -183,7 +181,6 @@ static enum err_code read_pod_level(struct pod_sums *s, const struct pod_in *in)
     s->level = level;
     if (!now)
         return ERR_OK;
-    s->any_resized = true;
     if (merge_resized(&s->axes, level, &now->requests, &in->status.allocated, resize_is_infeasible(&in->status),
                       &s->level_resized))
         return err_wrap(s->axes.e, "status.resources");

@@ -28,7 +28,14 @@ struct amounts {
 /* The amount of a scalar, 0 when it is not there. */
 int64_t amounts_scalar(const struct amounts *a, sym name);
 
-enum resource_class { RESOURCE_IGNORED, RESOURCE_CPU, RESOURCE_MEMORY, RESOURCE_EPHEMERAL, RESOURCE_PODS, RESOURCE_SCALAR };
+enum resource_class {
+    RESOURCE_IGNORED,
+    RESOURCE_CPU,
+    RESOURCE_MEMORY,
+    RESOURCE_EPHEMERAL,
+    RESOURCE_PODS,
+    RESOURCE_SCALAR,
+};
 enum resource_class resource_classify(struct str name);
 /* Extended: may be named in ignoredResources. */
 bool resource_is_extended(struct str name);
@@ -59,7 +66,7 @@ struct resource_axes {
     struct arena *arena;
     struct err *e;
     struct str *scalars; /* sorted by axes_seal */
-    uint32_t n_scalars, cap;
+    uint32_t n_scalars;
 };
 
 static inline uint32_t axes_count(const struct resource_axes *x)
@@ -72,8 +79,10 @@ enum err_code axes_add(struct resource_axes *x, const bind_map *list) ERR_MUST_C
 /* After the last list: from here on the axes stand. */
 void axes_seal(struct resource_axes *x);
 /* A list as a vector. */
-enum err_code axes_parse(const struct resource_axes *x, const bind_map *list, struct portion **ret_vector) ERR_MUST_CHECK;
+enum err_code axes_parse(const struct resource_axes *x, const bind_map *list,
+                         struct portion **ret_vector) ERR_MUST_CHECK;
 /* A vector with nothing given. */
 struct portion *axes_vector(const struct resource_axes *x);
-/* Rounded amounts of what is given; scalars are allocated in the arena of the axes, their names are new references. */
+/* Rounded amounts of what is given. Scalars are allocated in the arena of the axes, their names are new
+ * references. */
 struct amounts axes_amounts(const struct resource_axes *x, struct sym_table *syms, const struct portion *vector);

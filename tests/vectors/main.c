@@ -19,6 +19,7 @@ static const struct vector_family families[] = {
     { "codec", check_codec },
     { "codec", check_typed },
     { "codec-unknown", check_codec_unknown },
+    { "codec-unknown", check_typed_lenient },
     { "config", check_requests },
     { "gates", check_requests },
     { "images", check_requests },

@@ -1,7 +1,46 @@
 /* tests/vectors/requests.c - what the pods of the scheduling families add to a node's accounts. */
-#include "api/node.h"
 #include "api/pod.h"
+#include "tests/typed_dump.h"
 #include "tests/vectors/vectors.h"
+
+/* Every object of a scenario can be read. */
+static void check_objects(struct vector_case *c, struct sym_table *syms)
+{
+    static const struct {
+        const char *list, *api_version, *kind;
+    } kinds[] = {
+        { "nodes", "v1", "Node" },
+        { "pods", "v1", "Pod" },
+        { "namespaces", "v1", "Namespace" },
+        { "services", "v1", "Service" },
+        { "replicationcontrollers", "v1", "ReplicationController" },
+        { "replicasets", "apps/v1", "ReplicaSet" },
+        { "statefulsets", "apps/v1", "StatefulSet" },
+        { "persistentvolumes", "v1", "PersistentVolume" },
+        { "persistentvolumeclaims", "v1", "PersistentVolumeClaim" },
+        { "storageclasses", "storage.k8s.io/v1", "StorageClass" },
+        { "csinodes", "storage.k8s.io/v1", "CSINode" },
+        { "csidrivers", "storage.k8s.io/v1", "CSIDriver" },
+        { "csistoragecapacities", "storage.k8s.io/v1", "CSIStorageCapacity" },
+        { "volumeattachments", "storage.k8s.io/v1", "VolumeAttachment" },
+        { "poddisruptionbudgets", "policy/v1", "PodDisruptionBudget" },
+    };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        const struct typed_kind *k = typed_kind(str_of(kinds[i].api_version), str_of(kinds[i].kind));
+        size_t at, n;
+        yyjson_val *object;
+        yyjson_arr_foreach(yyjson_obj_get(yyjson_obj_get(c->record, "objects"), kinds[i].list), at, n, object)
+        {
+            struct err e;
+            err_init(&e, c->arena);
+            const void *form;
+            if (k->decode(syms, TYPED_JSON, vector_json(c, object), &form, &e))
+                vector_mismatch(c, "%s %zu: %s", k->kind, at, e.message);
+            else
+                k->unref(syms, form);
+        }
+    }
+}
 
 static void check_scalars(struct vector_case *c, const struct sym_table *syms, const struct amounts *got,
                           yyjson_val *want)
@@ -32,6 +71,7 @@ void check_requests(struct vector_case *c)
 {
     struct sym_table syms;
     sym_init(&syms);
+    check_objects(c, &syms);
     size_t i, n;
     yyjson_val *step;
     yyjson_arr_foreach(yyjson_obj_get(c->record, "steps"), i, n, step)

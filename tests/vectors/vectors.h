@@ -54,4 +54,5 @@ void check_codec_unknown(struct vector_case *c);
 void check_strict(struct vector_case *c);
 void check_requests(struct vector_case *c);
 void check_typed(struct vector_case *c);
+void check_typed_lenient(struct vector_case *c);
 void check_patches(struct vector_case *c);
