@@ -1,7 +1,7 @@
 /* api/json_decode.c - see json.h; how the files share the work: json_priv.h.
  *
- * One pass over the text, along the schema. Elements of lists and members of maps collect on the decoder's stack
- * and move to the arena when their container closes, so that every array has its right size. */
+ * One pass over the text, along the schema. Elements of lists and members of maps collect on the decoder's
+ * stack and move to the arena when their container closes, so that every array has its right size. */
 #include "api/json_priv.h"
 
 #include <assert.h>
@@ -25,8 +25,8 @@ static bool enter(struct decoder *d, char open)
     return json_enter(&d->scan, open);
 }
 
-/* Types whose JSON shape chooses among their fields decode themselves upstream: afresh, without findings, and with
- * the first error of type inside being fatal outside. */
+/* Types whose JSON shape chooses among their fields decode themselves upstream: afresh, without findings, and
+ * with the first error of type inside being fatal outside. */
 static bool decode_by_shape(struct decoder *d, const struct type *t, struct value *v)
 {
     bool or_bool = t->flags & TYPE_OBJECT_OR_BOOL;
@@ -136,7 +136,8 @@ static uint32_t n_earlier(const struct decoder *d, const struct value *v)
     return v->n;
 }
 
-/* Elements from stack index `base` on become the list; what an earlier one had beyond them stays hidden behind. */
+/* Elements from stack index `base` on become the list; what an earlier one had beyond them stays hidden
+ * behind. */
 static void close_list(struct decoder *d, size_t base, uint32_t n_before, struct value *v)
 {
     const struct value *before = v->items;
@@ -185,8 +186,8 @@ __attribute__((noinline)) static bool decode_list(struct decoder *d, const struc
 
 /* ---- Maps ---- */
 
-/* Keys of one map while it is read, to find those given twice. As long as they ascend there can be none; after that
- * few keys are compared one by one and many go into a hash map. */
+/* Keys of one map while it is read, to find those given twice. As long as they ascend there can be none; after
+ * that few keys are compared one by one and many go into a hash map. */
 struct keys {
     bool ascending, hashed;
     struct map_str seen; /* when hashed */
@@ -374,8 +375,9 @@ static enum err_code fail(struct decoder *d, struct err *e)
     return err_set(e, ERR_BAD_REQUEST, "%s", message);
 }
 
-enum err_code json_decode_object(struct arena *a, const struct type *t, struct str text, struct findings *findings,
-                                 bool *ret_odd_meta, struct value *ret_value, struct err *e)
+enum err_code json_decode_object(struct arena *a, const struct type *t, struct str text,
+                                 struct findings *findings, bool *ret_odd_meta, struct value *ret_value,
+                                 struct err *e)
 {
     if (text.n > JSON_BYTES_MAX)
         return err_set(e, ERR_TOO_LARGE, "JSON of more than %d bytes", JSON_BYTES_MAX);

@@ -45,10 +45,11 @@ struct decoder {
 
 /* ---- json_decode.c ---- */
 
-/* json_decode of an object. *ret_odd_meta: it has a member named kind or apiVersion but for case, which the decoder
- * ignores and those who ask what the object says it is do not. */
-enum err_code json_decode_object(struct arena *a, const struct type *t, struct str text, struct findings *findings,
-                                 bool *ret_odd_meta, struct value *ret_value, struct err *e) ERR_MUST_CHECK;
+/* json_decode of an object. *ret_odd_meta: it has a member named kind or apiVersion but for case, which the
+ * decoder ignores and those who ask what the object says it is do not. */
+enum err_code json_decode_object(struct arena *a, const struct type *t, struct str text,
+                                 struct findings *findings, bool *ret_odd_meta, struct value *ret_value,
+                                 struct err *e) ERR_MUST_CHECK;
 /* Equal but for case, as Go folds it. */
 bool json_equal_fold(struct str name, struct str ascii);
 
