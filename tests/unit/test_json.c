@@ -129,6 +129,11 @@ TEST(what_is_given_twice_is_merged)
         { "elements that were cut off come back", "core/v1.NamespaceSpec",
           "{\"finalizers\":[\"a\",\"b\",\"c\"],\"finalizers\":[\"d\"],\"finalizers\":[\"x\",null,null,null]}",
           "{\"finalizers\":[\"x\",\"b\",\"c\",\"\"]}" },
+        { "maps cleared in between", "core/v1.ConfigMap",
+          "{\"data\":{\"b\":\"1\",\"a\":\"2\"},\"data\":{\"c\":\"3\"},\"data\":null,\"data\":{\"e\":\"5\","
+          "\"d\":\"4\"},"
+          "\"data\":{\"d\":\"6\",\"a\":\"7\",\"f\":\"8\",\"g\":\"9\"}}",
+          "{\"metadata\":{},\"data\":{\"a\":\"7\",\"d\":\"6\",\"e\":\"5\",\"f\":\"8\",\"g\":\"9\"}}" },
         { "an empty list forgets them", "core/v1.NamespaceSpec",
           "{\"finalizers\":[\"a\",\"b\"],\"finalizers\":[],\"finalizers\":[\"x\",null]}",
           "{\"finalizers\":[\"x\",\"\"]}" },
@@ -324,6 +329,45 @@ TEST(many_keys_and_many_findings)
     CHECK_INT("members", value_path(type_of("core/v1.ConfigMap"), &v, "data")->n, 1500);
     strbuf_fini(&json);
     arena_fini(&a);
+}
+
+/* What is given again and again must cost no more than its text: neither time nor memory. */
+TEST(repeated_keys_cost_no_more_than_their_text)
+{
+    static const struct {
+        const char *what, *type, *head, *once, *again, *tail, *path;
+        int n_once, n_again;
+        uint32_t n;
+    } rows[] = {
+        { "a map", "core/v1.ConfigMap", "{\"data\":{\"k\":\"\"", ",\"k%d\":\"\"", ",\"data\":{\"k%d\":\"\"}",
+          "}", "data", 50000, 50000, 50001 },
+        { "a list", "core/v1.NamespaceSpec", "{\"finalizers\":[\"\"", ",\"f%d\"", ",\"finalizers\":[\"%d\"]",
+          "}", "finalizers", 50000, 50000, 1 },
+        { "lists in elements of a list", "core/v1.PodSpec", "{\"containers\":[{}", ",{\"args\":[\"%d\",\"\"]}",
+          ",\"containers\":[{\"args\":[\"%d\"]}]", "}", "containers", 50000, 50000, 1 },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct arena a;
+        arena_init(&a);
+        struct strbuf json;
+        strbuf_init(&json, STRBUF_NO_MAX);
+        strbuf_add_text(&json, rows[i].head);
+        for (int k = 0; k < rows[i].n_once; k++)
+            strbuf_printf(&json, rows[i].once, k);
+        strbuf_add_char(&json, i == 0 ? '}' : ']');
+        for (int k = 0; k < rows[i].n_again; k++)
+            strbuf_printf(&json, rows[i].again, k);
+        strbuf_add_text(&json, rows[i].tail);
+        const struct type *t = type_of(rows[i].type);
+        struct value v;
+        struct err e;
+        err_init(&e, &a);
+        CHECK(!json_decode(&a, t, strbuf_str(&json), NULL, &v, &e));
+        CHECK_INT(rows[i].what, value_path(t, &v, rows[i].path)->n, rows[i].n);
+        CHECK(a.n_bytes < 64 << 20);
+        strbuf_fini(&json);
+        arena_fini(&a);
+    }
 }
 
 TEST(findings_of_a_text_that_is_refused_are_dropped)
