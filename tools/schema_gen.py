@@ -192,14 +192,21 @@ def n_slots(schema, a_type):
     return len(flatten(schema, a_type, "x"))
 
 
+def sent_when_absent(schema, field):
+    """Protobuf has every field that is no pointer, list or map; bytes and wrappers are lists here."""
+    if field.shape != "SHAPE_ONE" or field.has("ptr") or field.element == "bytes":
+        return False
+    return field.element in SCALARS or not schema.resolve(field.element, field.group).options.get("wrapper")
+
+
 def wires(schema, a_type):
-    """(number, first slot, inlined type or None) by ascending number."""
+    """(number, first slot, whether it is written when absent, inlined type or None) by ascending number."""
     slot = 2 if a_type.options.get("object") else 0
     rows = []
     for field in a_type.fields:
         inner = schema.resolve(field.element, field.group) if field.has("inline") else None
         if field.number:
-            rows.append((field.number, slot, inner))
+            rows.append((field.number, slot, bool(inner) or sent_when_absent(schema, field), inner))
         slot += n_slots(schema, inner) if inner else 1
     return sorted(rows, key=lambda row: row[0])
 
@@ -292,9 +299,9 @@ def type_tables(schema, out, a_type):
     wire_rows = wires(schema, a_type)
     if wire_rows:
         out.append(f"static const struct wire W_{name}[] = {{")
-        for number, slot, inner in wire_rows:
+        for number, slot, when_absent, inner in wire_rows:
             inlined = f"&schema_types[T_{symbol(inner.name)}]" if inner else "NULL"
-            out.append(f"    {{ {number}, {slot}, {inlined} }},")
+            out.append(f"    {{ {number}, {slot}, {str(when_absent).lower()}, {inlined} }},")
         out.append("};")
     words = ", ".join(f"{word}ull" for word in absent_bits(schema, rows))
     out.append(f"static const uint64_t A_{name}[] = {{ {words} }};")

@@ -10,8 +10,8 @@
 
 /* Upstream names its registry of kinds after the line that makes it, and clients see that. */
 #define SCHEME "pkg/api/legacyscheme/scheme.go:30"
-#define META_GO_TYPE                                                                       \
-    "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string "       \
+#define META_GO_TYPE                                                                 \
+    "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string " \
     "\"json:\\\"kind,omitempty\\\"\" }"
 
 enum { SUMMARY_BYTES_MAX = 30 };
@@ -62,7 +62,8 @@ const char *media_content_type(enum media m)
 
 /* ---- Kind and version of a body ---- */
 
-/* One member of the body: remembers kind and apiVersion, skips all else. *mismatch is the first error of type. */
+/* One member of the body: remembers kind and apiVersion, skips all else. *mismatch is the first error of
+ * type. */
 static bool read_meta_member(struct arena *a, struct json_scan *s, struct str *kind, struct str *api_version,
                              const char **mismatch)
 {
@@ -178,8 +179,8 @@ static enum err_code find_type(struct arena *a, struct gvk gvk, struct str body,
 
 /* ---- Reading ---- */
 
-/* The usual case in one pass: the body is what the endpoint takes, and says so or does not say. False when that is not
- * certain; the long way then finds out what is wrong, in upstream's order. */
+/* The usual case in one pass: the body is what the endpoint takes, and says so or does not say. False when that
+ * is not certain; the long way then finds out what is wrong, in upstream's order. */
 static bool read_expected(struct arena *a, struct str json, struct gvk endpoint, struct findings *findings,
                           struct object *ret_object)
 {
@@ -237,8 +238,9 @@ static enum err_code read_protobuf(struct arena *a, struct str body, struct gvk 
     if (body.n == 0)
         return err_set(e, ERR_BAD_REQUEST, "empty data");
     if (!proto_is_envelope(body))
-        return err_set(e, ERR_BAD_REQUEST,
-                       "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
+        return err_set(
+            e, ERR_BAD_REQUEST,
+            "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
     struct proto_envelope envelope;
     if (proto_open(body, &envelope, e))
         return e->code;
@@ -300,7 +302,8 @@ static const char *summary(struct arena *a, struct str body)
 }
 
 /* Puts around the decoder's text what the endpoint expected. */
-static enum err_code explain(struct arena *a, struct err *e, struct gvk seen, struct gvk endpoint, struct str body)
+static enum err_code explain(struct arena *a, struct err *e, struct gvk seen, struct gvk endpoint,
+                             struct str body)
 {
     if (seen.kind.n)
         return err_set(e, ERR_BAD_REQUEST, "%.*s in version %s cannot be handled as a %.*s: %s",
@@ -319,18 +322,18 @@ static struct str internal_package(struct gvk gvk)
     return str_first(gvk.group, str_index(gvk.group, '.'));
 }
 
-/* An object of another kind or version than the endpoint's. */
-static enum err_code check_kind(struct arena *a, const struct object *o, struct gvk seen, struct gvk endpoint,
-                                struct str body, struct err *e)
+/* Whether upstream can turn the object into the endpoint's internal type. Kinds of the meta group have one type
+ * for all groups and versions. */
+static bool convertible(struct arena *a, const struct object *o, struct gvk seen, struct gvk endpoint,
+                        bool *ret_same_type)
 {
-    struct str got = internal_package(seen), want = internal_package(endpoint);
-    if (!str_eq(seen.kind, endpoint.kind) || !str_eq(got, want)) {
-        err_set(e, ERR_BAD_REQUEST, "converting (%s) to (%.*s.%.*s): unknown conversion", o->type->go_name,
-                STR_ARG(want), STR_ARG(endpoint.kind));
-        return explain(a, e, seen, endpoint, body);
-    }
-    if (str_eq(seen.group, endpoint.group) && str_eq(seen.version, endpoint.version))
-        return ERR_OK;
+    *ret_same_type = o->type == schema_object_type(api_version_of(a, endpoint), endpoint.kind);
+    return *ret_same_type ||
+           (str_eq(seen.kind, endpoint.kind) && str_eq(internal_package(seen), internal_package(endpoint)));
+}
+
+static enum err_code wrong_version(struct arena *a, struct gvk seen, struct gvk endpoint, struct err *e)
+{
     struct str data = api_version_of(a, seen), expected = api_version_of(a, endpoint);
     return err_set(e, ERR_BAD_REQUEST,
                    "the API version in the data (%.*s) does not match the expected API version (%.*s)",
@@ -357,19 +360,23 @@ enum err_code object_decode(struct arena *a, enum media m, struct str body, stru
                             struct object *ret_object, struct err *e)
 {
     struct gvk seen;
-    struct object o;
+    struct object o = { 0 };
     findings->n = 0;
     if (object_read(a, m, body, endpoint, validation == VALIDATION_IGNORE ? NULL : findings, &o, &seen, e))
         return explain(a, e, seen, endpoint, body);
-    bool strict = validation == VALIDATION_STRICT && findings->n > 0;
-    bool same_kind = str_eq(seen.kind, endpoint.kind) &&
-                     str_eq(internal_package(seen), internal_package(endpoint));
-    if (strict && same_kind) {
+    bool same_type;
+    if (!convertible(a, &o, seen, endpoint, &same_type)) {
+        struct str package = internal_package(endpoint);
+        err_set(e, ERR_BAD_REQUEST, "converting (%s) to (%.*s.%.*s): unknown conversion", o.type->go_name,
+                STR_ARG(package), STR_ARG(endpoint.kind));
+        return explain(a, e, seen, endpoint, body);
+    }
+    if (validation == VALIDATION_STRICT && findings->n > 0) {
         err_set(e, ERR_BAD_REQUEST, "%s", object_findings_text(a, findings));
         return explain(a, e, seen, endpoint, body);
     }
-    if (check_kind(a, &o, seen, endpoint, body, e))
-        return e->code;
+    if (!same_type)
+        return wrong_version(a, seen, endpoint, e);
     *ret_object = o;
     return ERR_OK;
 }

@@ -4,8 +4,8 @@
  * was found. Lists and maps grow by doubling: their capacity is the next power of two. A map whose entries come
  * out of order is sorted at the very end, once, however often a hostile input comes back to it.
  *
- * Messages nest as deep as JSON may. What nests are a few functions with small frames: the scanner is one for all,
- * and what has locals to take the address of stands in functions marked LEAF.
+ * What nests are a few functions with small frames: the scanner is one for all, and what has locals to take the
+ * address of stands in functions marked LEAF.
  *
  * Normal form: of a field that is not a pointer, zero is left absent, as JSON would leave it out. */
 #include <string.h>
@@ -37,7 +37,7 @@ struct decoder {
     struct err *e;
     struct unsorted *unsorted;
     size_t slots_left;
-    unsigned depth;     /* as JSON would nest */
+    unsigned depth;     /* of structs, lists and maps: as JSON would nest */
     unsigned envelopes; /* objects inside of raw fields */
 };
 
@@ -52,8 +52,8 @@ static bool by_value(const struct field *f)
 
 static enum err_code enter(struct decoder *d)
 {
-    if (d->depth >= PROTO_DEPTH_MAX)
-        return err_set(d->e, ERR_BAD_REQUEST, "proto: exceeded max depth of %d", PROTO_DEPTH_MAX);
+    if (d->depth >= VALUE_DEPTH_MAX)
+        return err_set(d->e, ERR_BAD_REQUEST, "proto: exceeded max depth of %d", VALUE_DEPTH_MAX);
     d->depth++;
     return ERR_OK;
 }

@@ -8,7 +8,7 @@
 #include "api/proto_scan.h"
 #include "api/time.h"
 
-/* Keeps what it needs out of the frames of those functions that nest, as deep as values do. */
+/* Keeps its locals out of the frames of those functions that nest. */
 #define LEAF __attribute__((noinline))
 
 struct writer {
@@ -71,7 +71,7 @@ static void put_bytes(struct writer *w, const void *bytes, size_t n)
     memcpy(w->at, bytes, n);
 }
 
-static inline void put_varint(struct writer *w, uint64_t value)
+static void put_long_varint(struct writer *w, uint64_t value)
 {
     unsigned n_bits = 64 - (unsigned)__builtin_clzll(value | 1), n = (n_bits + 6) / 7;
     if (!room(w, n))
@@ -80,6 +80,14 @@ static inline void put_varint(struct writer *w, uint64_t value)
     for (; value >= 0x80; value >>= 7)
         *at++ = (char)(value | 0x80);
     *at = (char)value;
+}
+
+static inline void put_varint(struct writer *w, uint64_t value)
+{
+    if (value >= 0x80)
+        put_long_varint(w, value);
+    else if (room(w, 1))
+        *--w->at = (char)value;
 }
 
 static inline void put_tag(struct writer *w, unsigned number, enum proto_wire_type wire_type)
@@ -159,14 +167,14 @@ static const struct value absent;
 static void put_by_shape(struct writer *w, const struct type *t, const struct value *v)
 {
     static const struct value allowed = { .kind = VALUE_BOOL, .b = true };
-    bool is_object = v->kind == VALUE_STRUCT;
-    if (t->flags & TYPE_OBJECT_OR_BOOL) {
-        put_field(w, &t->fields[1], is_object ? v : &absent);
-        put_field(w, &t->fields[0], is_object ? &allowed : v);
-    } else {
-        put_field(w, &t->fields[1], is_object ? &absent : v);
-        put_field(w, &t->fields[0], is_object ? v : &absent);
-    }
+    bool or_bool = t->flags & TYPE_OBJECT_OR_BOOL, is_object = v->kind == VALUE_STRUCT;
+    const struct field *object = &t->fields[or_bool], *other = &t->fields[!or_bool];
+    if (is_object)
+        put_field(w, object, v);
+    if (or_bool)
+        put_field(w, other, is_object ? &allowed : v);
+    else if (!is_object)
+        put_field(w, other, v);
 }
 
 static void put_struct(struct writer *w, const struct type *t, const struct value *v)
@@ -231,13 +239,6 @@ static void put_value(struct writer *w, const struct field *f, const struct valu
     }
 }
 
-/* Bytes and lists can be nil without being pointers. */
-static bool nil_when_absent(const struct field *f)
-{
-    return f->flags & FIELD_PTR || f->kind == KIND_BYTES ||
-           (f->kind == KIND_STRUCT && f->type->flags & TYPE_WRAPPER);
-}
-
 static void put_members(struct writer *w, const struct field *f, const struct value *map)
 {
     for (uint32_t i = map->n; i-- > 0;) {
@@ -254,11 +255,10 @@ static void put_members(struct writer *w, const struct field *f, const struct va
     }
 }
 
+/* A field that is there, or is written in any case. */
 static void put_field(struct writer *w, const struct field *f, const struct value *v)
 {
     if (f->shape == SHAPE_ONE) {
-        if (v->kind == VALUE_ABSENT && nil_when_absent(f))
-            return;
         put_value(w, f, v);
         put_tag(w, f->number, proto_wire_type(f->kind));
     } else if (v->kind == VALUE_MAP) {
@@ -276,14 +276,14 @@ static void put_message(struct writer *w, const struct type *t, const struct val
 {
     for (unsigned i = t->n_wires; i-- > 0;) {
         const struct wire *wire = &t->wires[i];
-        const struct value *slot = slots ? &slots[wire->slot] : NULL;
+        const struct value *slot = slots ? &slots[wire->slot] : &absent;
         if (wire->inlined) {
             size_t before = written(w);
-            put_message(w, wire->inlined, slot);
+            put_message(w, wire->inlined, slots ? slot : NULL);
             put_length(w, before);
             put_tag(w, wire->number, PROTO_BYTES);
-        } else {
-            put_field(w, &t->fields[wire->slot], slot ? slot : &absent);
+        } else if (slot->kind != VALUE_ABSENT || wire->when_absent) {
+            put_field(w, &t->fields[wire->slot], slot);
         }
     }
 }

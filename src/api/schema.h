@@ -61,6 +61,7 @@ struct field {
 /* A protobuf field: one slot, or an embedded message whose fields begin at that slot. */
 struct wire {
     uint16_t number, slot;
+    bool when_absent; /* written in any case */
     const struct type *inlined; /* or NULL */
 };
 

@@ -16,11 +16,14 @@ enum {
     YAML_JSON_BYTES_MAX = 64 << 20, /* what aliases may expand to */
 };
 
-/* One document to JSON. `findings` (may be NULL) gets keys that are given twice, as strict decoding words them. */
+/* The first document to JSON with sorted keys; an empty one is null. On failure the message is go-yaml's own
+ * text. `findings` (may be NULL) gets the keys that are given twice, all in one text, as strict decoding words
+ * them. */
 enum err_code yaml_to_json(struct arena *a, struct str yaml, struct findings *findings,
                            struct str *ret_json, struct err *e) ERR_MUST_CHECK;
 
-/* JSON text, which must be valid, as `kubectl -o yaml` prints it: keys sorted, block style, two spaces. */
+/* JSON text, which must be valid, as `kubectl -o yaml` prints it: keys sorted, block style, two spaces, a
+ * newline at the end. Text that is not valid gives nothing. */
 void yaml_from_json(struct strbuf *to, struct str json);
 
 /* A stream of documents. Until something else than JSON is met, it is taken as JSON values one behind the

@@ -1,9 +1,9 @@
 /* api/yaml_emit.c - see yaml_priv.h: indentation and scalars as go-yaml v2 writes them.
  *
  * Written by hand rather than on libyaml's emitter, because kubectl's output is compared byte by byte and
- * libyaml has changed since go-yaml was made of it (what is printable, document ends, indented lists). What go-yaml
- * does is kept where it looks odd: a text that begins with a byte order mark has all its characters escaped,
- * those above U+FFFF always are, and lines are folded at the first single blank behind column 80. */
+ * libyaml has changed since go-yaml was made of it (what is printable, document ends, indented lists). What
+ * go-yaml does is kept where it looks odd: a text that begins with a byte order mark has all its characters
+ * escaped, those above U+FFFF always are, and lines are folded at the first single blank behind column 80. */
 #include "api/yaml_priv.h"
 
 #include "base/utf8.h"

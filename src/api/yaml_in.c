@@ -5,15 +5,16 @@
  * ("<<") add more; sorting that list by key shows which keys were set twice. */
 #include "api/yaml.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "api/yaml_priv.h"
+#include "base/base64.h"
 
 #define TAG_PREFIX "tag:yaml.org,2002:"
 
-/* As allowedAliasRatio in decode.go: of up to LOW decoded nodes 99 % may come from aliases, from HIGH on 10 %. */
+/* As allowedAliasRatio in decode.go: of up to LOW decoded nodes 99 % may come from aliases, from HIGH on
+ * 10 %. */
 enum {
     ALIAS_RATIO_LOW = 400000,
     ALIAS_RATIO_HIGH = 4000000,
@@ -93,43 +94,11 @@ static struct yaml_item *string_item(struct decoder *d, struct str text)
     return item;
 }
 
-static int base64_value(char c)
-{
-    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *hit = memchr(alphabet, c, 64);
-    return hit ? (int)(hit - alphabet) : -1;
-}
-
-/* Standard alphabet with padding; line ends do not count. */
-static bool base64_decode(struct arena *a, struct str text, struct str *ret_bytes)
-{
-    char *bytes = arena_alloc(a, text.n / 4 * 3 + 3);
-    size_t n = 0, n_digits = 0, n_padding = 0;
-    uint32_t group = 0;
-    for (size_t i = 0; i < text.n; i++) {
-        char c = text.p[i];
-        if (c == '\n' || c == '\r')
-            continue;
-        int value = c == '=' ? 0 : base64_value(c);
-        n_padding += c == '=';
-        if (value < 0 || (c != '=' && n_padding) || n_padding > 2)
-            return false;
-        group = group << 6 | (uint32_t)value;
-        if (++n_digits % 4)
-            continue;
-        bytes[n++] = (char)(group >> 16);
-        bytes[n++] = (char)(group >> 8);
-        bytes[n++] = (char)group;
-    }
-    /* Padding was the end, so it lies in the last group. */
-    *ret_bytes = (struct str){ bytes, n - n_padding };
-    return n_digits % 4 == 0 && n_padding <= n;
-}
-
 static enum err_code binary(struct decoder *d, struct str text, struct yaml_item **ret_item)
 {
     struct str bytes;
-    if (!base64_decode(d->arena, text, &bytes))
+    size_t bad_at;
+    if (!base64_decode(d->arena, text, &bytes, &bad_at))
         return fail(d, "!!binary value contains invalid base64 data");
     *ret_item = string_item(d, bytes);
     return ERR_OK;
@@ -426,9 +395,6 @@ static enum err_code convert(struct arena *scratch, struct str yaml, struct find
         return e->code;
     if (yaml_add_json(scratch, json, item, e))
         return e->code;
-    if (json->overflow)
-        return err_set(e, ERR_BAD_REQUEST, "yaml: document is more than %d bytes of JSON",
-                       YAML_JSON_BYTES_MAX);
     add_finding(&d, findings);
     return ERR_OK;
 }

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/json.h"
 #include "base/float.h"
-#include "base/utf8.h"
 
 /* ---- Go syntax ---- */
 
@@ -160,43 +160,10 @@ struct writer {
     struct err *e;
 };
 
-static void add_escaped(struct strbuf *to, uint32_t rune)
-{
-    static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-    const char *hit = rune && rune < 0x80 ? strchr(plain, (int)rune) : NULL;
-    if (hit)
-        strbuf_printf(to, "\\%c", letters[hit - plain]);
-    else
-        strbuf_printf(to, "\\u%04x", rune);
-}
-
-static bool needs_escape(uint32_t rune)
-{
-    return rune < 0x20 || rune == '"' || rune == '\\' || rune == '<' || rune == '>' || rune == '&' ||
-           rune == 0x2028 || rune == 0x2029;
-}
-
-static void add_string(struct strbuf *to, struct str s)
-{
-    strbuf_add_char(to, '"');
-    for (size_t at = 0; at < s.n;) {
-        uint32_t rune;
-        size_t n = utf8_decode(str_from(s, at), &rune);
-        if (!n)
-            STRBUF_ADD_LIT(to, "\\ufffd");
-        else if (needs_escape(rune))
-            add_escaped(to, rune);
-        else
-            strbuf_add(to, s.p + at, n);
-        at += n ? n : 1;
-    }
-    strbuf_add_char(to, '"');
-}
-
 static enum err_code add_float(struct writer *w, double number)
 {
     if (isfinite(number)) {
-        float_add_json(w->to, number);
+        json_add_double(w->to, number);
         return ERR_OK;
     }
     return err_set(w->e, ERR_BAD_REQUEST, "json: unsupported value: %s",
@@ -218,14 +185,14 @@ static enum err_code add_list(struct writer *w, const struct yaml_item *list)
     return ERR_OK;
 }
 
-struct member {
+struct keyed_entry {
     struct str key;
     const struct yaml_entry *entry;
 };
 
 static int by_key_then_order(const void *a, const void *b)
 {
-    const struct member *x = a, *y = b;
+    const struct keyed_entry *x = a, *y = b;
     int order = str_cmp(x->key, y->key);
     return order ? order : (x->entry->order > y->entry->order) - (x->entry->order < y->entry->order);
 }
@@ -233,21 +200,21 @@ static int by_key_then_order(const void *a, const void *b)
 static enum err_code add_map(struct writer *w, const struct yaml_item *map)
 {
     size_t n = map->n_entries;
-    struct member *members = ARENA_NEW_N(w->arena, struct member, n);
+    struct keyed_entry *sorted = ARENA_NEW_N(w->arena, struct keyed_entry, n);
     for (size_t i = 0; i < n; i++)
-        members[i] = (struct member){ key_text(w->arena, map->entries[i]->key), map->entries[i] };
-    qsort(members, n, sizeof(members[0]), by_key_then_order);
+        sorted[i] = (struct keyed_entry){ key_text(w->arena, map->entries[i]->key), map->entries[i] };
+    qsort(sorted, n, sizeof(sorted[0]), by_key_then_order);
     strbuf_add_char(w->to, '{');
     bool first = true;
     for (size_t i = 0; i < n; i++) {
-        if (i + 1 < n && str_eq(members[i].key, members[i + 1].key))
+        if (i + 1 < n && str_eq(sorted[i].key, sorted[i + 1].key))
             continue;
         if (!first)
             strbuf_add_char(w->to, ',');
         first = false;
-        add_string(w->to, members[i].key);
+        json_add_string(w->to, sorted[i].key);
         strbuf_add_char(w->to, ':');
-        if (add_value(w, members[i].entry->value))
+        if (add_value(w, sorted[i].entry->value))
             return w->e->code;
     }
     strbuf_add_char(w->to, '}');
@@ -256,6 +223,8 @@ static enum err_code add_map(struct writer *w, const struct yaml_item *map)
 
 static enum err_code add_value(struct writer *w, const struct yaml_item *item)
 {
+    if (w->to->overflow)
+        return ERR_OK; /* the rest would be in vain */
     switch (item->scalar.type) {
     case YAML_NULL:
         STRBUF_ADD_LIT(w->to, "null");
@@ -276,7 +245,7 @@ static enum err_code add_value(struct writer *w, const struct yaml_item *item)
     case YAML_MAP:
         return add_map(w, item);
     default:
-        add_string(w->to, item->text);
+        json_add_string(w->to, item->text);
     }
     return ERR_OK;
 }
@@ -285,7 +254,9 @@ enum err_code yaml_add_json(struct arena *scratch, struct strbuf *to, const stru
                             struct err *e)
 {
     struct writer w = { to, scratch, e };
-    if (check_keys(item, e))
+    if (check_keys(item, e) || add_value(&w, item))
         return e->code;
-    return add_value(&w, item);
+    if (to->overflow)
+        return err_set(e, ERR_BAD_REQUEST, "yaml: document is more than %zu bytes of JSON", to->max);
+    return ERR_OK;
 }

@@ -1,8 +1,8 @@
 /* api/yaml_parse.c - see yaml_priv.h: libyaml's events become a tree of nodes.
  *
  * go-yaml v2, which upstream stands on, is a translation of libyaml, so faults of syntax have the same words
- * here; fault() puts the line before them as go-yaml does. Where libyaml 0.2.5 has gone on since, it is followed:
- * [what?] and "\/" are read, [a:,b] and !!str,x are not. */
+ * here; fault() puts the line before them as go-yaml does. Where libyaml 0.2.5 has gone on since, it is
+ * followed: [what?] and "\/" are read, [a:,b] and !!str,x are not. */
 #include "api/yaml_priv.h"
 
 #include <yaml.h>
@@ -12,11 +12,15 @@
 
 #define UNKNOWN_ESCAPE "found unknown escape character"
 
-enum { REPAIR_BYTES_MAX = 8 << 20 }; /* read again in all, see yaml_parse */
+enum {
+    REPAIR_BYTES_MAX = 4 << 20, /* read again in all, see yaml_parse */
+    TAG_DIRECTIVES_MAX = 100,   /* libyaml compares each with all others */
+};
 
 struct reader {
     yaml_parser_t yaml;
     yaml_event_t event; /* the newest */
+    struct str rest;    /* not yet given to libyaml */
     struct arena *arena;
     struct map_str anchors; /* name -> node, the latest of that name */
     unsigned depth;
@@ -33,11 +37,28 @@ static enum err_code fault(struct reader *r)
         line++;
     else if (!line)
         line = r->yaml.context_mark.line;
+    if (r->yaml.tag_directives.top - r->yaml.tag_directives.start > TAG_DIRECTIVES_MAX)
+        problem = "too many %TAG directives";
     if (!problem)
         problem = "unknown problem parsing YAML content";
     if (!line)
         return err_set(r->e, ERR_BAD_REQUEST, "yaml: %s", problem);
     return err_set(r->e, ERR_BAD_REQUEST, "yaml: line %zu: %s", line, problem);
+}
+
+/* libyaml's read handler. It reads some kilobytes at a time, so a document can pass the maximum by what they
+ * hold and not more. */
+static int give_bytes(void *data, unsigned char *to, size_t room, size_t *ret_n)
+{
+    struct reader *r = data;
+    if (r->yaml.tag_directives.top - r->yaml.tag_directives.start > TAG_DIRECTIVES_MAX)
+        return 0;
+    struct str part = str_first(r->rest, room);
+    if (part.n)
+        memcpy(to, part.p, part.n);
+    r->rest = str_from(r->rest, part.n);
+    *ret_n = part.n;
+    return 1;
 }
 
 /* The next event, in place of the last one. */
@@ -169,11 +190,11 @@ static enum err_code document(struct reader *r, struct yaml_node **ret_root)
 static enum err_code parse_once(struct arena *a, struct str yaml, struct yaml_node **ret_root,
                                 size_t *ret_escape, struct err *e)
 {
-    struct reader r = { .arena = a, .e = e };
+    struct reader r = { .rest = yaml, .arena = a, .e = e };
     if (!yaml_parser_initialize(&r.yaml))
         return err_set(e, ERR_INTERNAL, "yaml: out of memory");
     map_str_init(&r.anchors);
-    yaml_parser_set_input_string(&r.yaml, (const unsigned char *)yaml.p, yaml.n);
+    yaml_parser_set_input(&r.yaml, give_bytes, &r);
     enum err_code rc = document(&r, ret_root);
     bool escape = rc && r.yaml.problem && strcmp(r.yaml.problem, UNKNOWN_ESCAPE) == 0;
     *ret_escape = escape ? r.yaml.problem_mark.index : 0;
@@ -194,36 +215,42 @@ static size_t offset_of(struct str yaml, size_t n_chars)
     return at;
 }
 
-/* A copy without the backslash of each \' from `at` to the end of the quoted text there; false when there is
- * no such at `at`. */
-static bool drop_quote_escapes(struct arena *a, struct str *yaml, size_t at)
+static bool is_quote_escape(struct str s, size_t at)
 {
-    struct str s = *yaml;
-    if (at + 1 >= s.n || s.p[at] != '\\' || s.p[at + 1] != '\'')
-        return false;
-    char *text = arena_alloc(a, s.n);
-    memcpy(text, s.p, at);
+    return str_starts(str_from(s, at), STR("\\'"));
+}
+
+/* Takes the backslash out of each \' from `at` to the end of the quoted text there. Returns the new length. */
+static size_t drop_quote_escapes(char *text, size_t n_bytes, size_t at)
+{
+    struct str s = { text, n_bytes };
     size_t n = at;
     while (at < s.n && s.p[at] != '"') {
-        if (s.p[at] == '\\' && at + 1 < s.n && s.p[at + 1] != '\'')
-            text[n++] = s.p[at++];
-        else if (s.p[at] == '\\')
-            at++;
-        if (at < s.n)
+        bool dropped = is_quote_escape(s, at), pair = !dropped && s.p[at] == '\\' && at + 1 < s.n;
+        at += dropped;
+        text[n++] = s.p[at++];
+        if (pair)
             text[n++] = s.p[at++];
     }
-    memcpy(text + n, s.p + at, s.n - at);
-    *yaml = (struct str){ text, n + (s.n - at) };
-    return true;
+    memmove(text + n, text + at, s.n - at);
+    return n + (s.n - at);
 }
 
 /* Between double quotes go-yaml knows the escape \', libyaml does not: then that text is read without it. */
 enum err_code yaml_parse(struct arena *a, struct str yaml, struct yaml_node **ret_root, struct err *e)
 {
     size_t n_again = yaml.n ? REPAIR_BYTES_MAX / yaml.n : 0, escape;
+    char *copy = NULL;
     for (;;) {
+        struct arena_mark mark = arena_save(a);
         enum err_code rc = parse_once(a, yaml, ret_root, &escape, e);
-        if (!rc || !escape || n_again-- == 0 || !drop_quote_escapes(a, &yaml, offset_of(yaml, escape)))
+        size_t at = rc && escape ? offset_of(yaml, escape) : yaml.n;
+        if (!is_quote_escape(yaml, at) || n_again-- == 0)
             return rc;
+        arena_rewind(a, mark);
+        err_init(e, e->arena);
+        if (!copy)
+            copy = arena_cstr(a, yaml);
+        yaml = (struct str){ copy, drop_quote_escapes(copy, yaml.n, at) };
     }
 }

@@ -1,8 +1,8 @@
 /* api/yaml_split.c - see yaml.h: the documents of a stream.
  *
  * As YAMLOrJSONDecoder in k8s.io/apimachinery: a stream that begins with "{" is read as JSON as long as that
- * goes well, or to its end once it has gone well twice; the rest is YAML. A line with "---" at its beginning ends the
- * document before it and belongs to the one behind it, but not if the document before it is empty still. */
+ * goes well, or to its end once it has gone well twice; the rest is YAML. A line with "---" at its beginning
+ * ends the document before it and belongs to the one behind it. */
 #include "api/json_scan.h"
 #include "api/yaml.h"
 
@@ -112,8 +112,9 @@ enum err_code yaml_next_document(struct yaml_stream *s, struct str *ret_document
             *ret_document = value;
             return ERR_OK;
         }
+        *ret_document = (struct str){ 0 };
         if (s->n_json > 1)
-            return err_set(e, ERR_BAD_REQUEST, "invalid JSON behind value %zu of the stream", s->n_json);
+            return json_check(str_from(s->text, s->at), e);
         s->json = false;
         skip_line_end(s);
     }

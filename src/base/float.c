@@ -1,4 +1,4 @@
-/* base/float.c - see float.h. libc rounds and reads exactly; what is left is to find how many digits it takes. */
+/* base/float.c - see float.h. libc rounds and reads exactly; what is left is how many digits to take. */
 #include "base/float.h"
 
 #include <assert.h>

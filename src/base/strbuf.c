@@ -30,10 +30,8 @@ char *strbuf_reserve_slow(struct strbuf *b, size_t n)
     size_t cap = b->cap ? b->cap : FIRST_BYTES;
     while (cap < b->n + n)
         cap *= 2;
-    if (cap > b->max)
-        cap = b->max; /* or later appends would find room past the maximum */
-    b->p = mem_realloc(b->p, cap);
-    b->cap = cap;
+    b->cap = cap < b->max ? cap : b->max; /* so that the fast paths keep to the maximum too */
+    b->p = mem_realloc(b->p, b->cap + 1); /* always room for a terminator */
     return b->p + b->n;
 }
 
@@ -66,7 +64,7 @@ void strbuf_printf(struct strbuf *b, const char *format, ...)
     int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
     assert(n >= 0);
-    char *to = strbuf_reserve(b, (size_t)n + 1);
+    char *to = strbuf_reserve(b, (size_t)n);
     if (!to)
         return;
     va_start(args, format);
@@ -110,10 +108,6 @@ void strbuf_add_quoted(struct strbuf *b, struct str s)
 
 const char *strbuf_cstr(struct strbuf *b)
 {
-    size_t max = b->max;
-    b->max = STRBUF_NO_MAX; /* the terminator does not count */
-    char *end = strbuf_reserve(b, 1);
-    b->max = max;
-    *end = '\0';
+    *strbuf_reserve(b, 0) = '\0';
     return b->p;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/json.h"
+#include "api/json_scan.h"
 #include "api/proto.h"
 #include "tests/test.h"
 
@@ -84,6 +85,13 @@ static const struct type *type_of(const char *name)
 }
 
 #define SCHEMA "apiextensions.k8s.io/v1.JSONSchemaProps"
+#define REQUIREMENT "meta/v1.LabelSelectorRequirement"
+#define SELECTOR "meta/v1.LabelSelector"
+#define CONTEXT "core/v1.PodSecurityContext"
+#define REFERENCE "core/v1.LocalObjectReference"
+
+/* An empty ObjectMeta in field 1. */
+#define META_BYTES "0a 10 0a 00 12 00 1a 00 22 00 2a 00 32 00 38 00 42 00"
 
 /* --- JSON and canonical bytes are the same thing --- */
 
@@ -97,8 +105,8 @@ static const struct {
       "{\"key\":\"\",\"operator\":\"\"}", "0a 00 12 00" },
     { "strings repeat", "meta/v1.LabelSelectorRequirement",
       "{\"key\":\"k\",\"operator\":\"In\",\"values\":[\"a\",\"\"]}", "0a 01 'k' 12 02 'In' 1a 01 'a' 1a 00" },
-    { "pointer to false is written", "core/v1.ConfigMapKeySelector", "{\"name\":\"n\",\"key\":\"k\",\"optional\":false}",
-      "0a 03 0a 01 'n' 12 01 'k' 18 00" },
+    { "pointer to false is written", "core/v1.ConfigMapKeySelector",
+      "{\"name\":\"n\",\"key\":\"k\",\"optional\":false}", "0a 03 0a 01 'n' 12 01 'k' 18 00" },
     { "pointer to zero is written", "core/v1.PodDNSConfigOption", "{\"name\":\"\",\"value\":\"\"}",
       "0a 00 12 00" },
     { "pointer to nothing is not", "core/v1.PodDNSConfigOption", "{}", "0a 00" },
@@ -160,6 +168,45 @@ TEST(json_and_canonical_bytes_turn_into_each_other)
     arena_fini(&arena);
 }
 
+/* What JSON can say and protobuf cannot. */
+static const struct {
+    const char *name, *type, *json, *bytes;
+} lossy[] = {
+    { "an empty list", REQUIREMENT, "{\"key\":\"k\",\"values\":[]}", "0a 01 'k' 12 00" },
+    { "an empty map", SELECTOR, "{\"matchLabels\":{}}", "" },
+    { "null in a map of bytes", "core/v1.ConfigMap", "{\"binaryData\":{\"a\":null,\"b\":\"\"}}",
+      META_BYTES " 1a 03 0a 01 'a' 1a 05 0a 01 'b' 12 00" },
+    { "fractions of a time", "storage.k8s.io/v1.VolumeError", "{\"time\":\"1970-01-01T00:00:01.5Z\"}",
+      "0a 04 08 01 10 00 12 00" },
+    { "the zero time, spelled out", "storage.k8s.io/v1.VolumeError", "{\"time\":\"0001-01-01T00:00:00Z\"}",
+      "0a 00 12 00" },
+};
+
+TEST(json_that_protobuf_cannot_hold_is_cut)
+{
+    set_up();
+    for (size_t i = 0; i < sizeof(lossy) / sizeof(*lossy); i++) {
+        const struct type *t = type_of(lossy[i].type);
+        struct value v;
+        if (json_decode(&arena, t, str_of(lossy[i].json), NULL, &v, &e))
+            FAIL("%s: %s", lossy[i].name, e.message);
+        CHECK_STR(lossy[i].name, hex_of(proto_of(t, &v)), hex_of(bytes_of(lossy[i].bytes)));
+    }
+    arena_fini(&arena);
+}
+
+TEST(nanoseconds_are_cut_to_microseconds)
+{
+    set_up();
+    const struct type *t = type_of("core/v1.EventSeries");
+    struct value v;
+    CHECK_INT("decode", proto_decode(&arena, t, bytes_of("12 05 08 01 10 dc 0b"), &v, &e), ERR_OK);
+    CHECK_INT("nanoseconds", value_path(t, &v, "lastObservedTime")->n, 1000);
+    v.slots[schema_slot(t, STR("lastObservedTime"))].n = 1999;
+    CHECK_STR("bytes", hex_of(proto_of(t, &v)), hex_of(bytes_of("08 00 12 05 08 01 10 e8 07")));
+    arena_fini(&arena);
+}
+
 /* The smallest schema is 30-odd bytes of empty strings and zeros: compare the interesting part alone. */
 static const struct {
     const char *name, *json;
@@ -194,11 +241,6 @@ TEST(schemas_survive_both_ways)
 }
 
 /* --- what no Go server writes, but what it reads --- */
-
-#define REQUIREMENT "meta/v1.LabelSelectorRequirement"
-#define SELECTOR "meta/v1.LabelSelector"
-#define CONTEXT "core/v1.PodSecurityContext"
-#define REFERENCE "core/v1.LocalObjectReference"
 
 static const struct {
     const char *name, *type, *bytes, *json;
@@ -238,6 +280,11 @@ static const struct {
       "{\"limits\":{\"a\":\"0\"}}" },
     { "a quantity is brought into canonical form", "core/v1.ResourceFieldSelector", "1a 07 0a 05 '1000m'",
       "{\"resource\":\"\",\"divisor\":\"1\"}" },
+    { "a quantity given twice, the second time empty", "core/v1.ResourceFieldSelector", "1a 03 0a 01 '5' 1a 00",
+      "{\"resource\":\"\",\"divisor\":\"5\"}" },
+    { "neither object nor list", SCHEMA, "c2 01 00", "{\"items\":null}" },
+    { "a list goes before an object", SCHEMA, "c2 01 04 0a 00 12 00", "{\"items\":[{}]}" },
+    { "neither object nor bool", SCHEMA, "f2 01 00", "{\"additionalProperties\":false}" },
     { "a map of wrappers without value", "authentication.k8s.io/v1.UserInfo", "22 03 0a 01 'a'",
       "{\"extra\":{\"a\":[]}}" },
     { "nanoseconds of a time do not count", "storage.k8s.io/v1.VolumeError", "0a 04 08 01 10 05",
@@ -363,38 +410,49 @@ enum { NOT = 28, ITEMS = 24, PROPERTIES = 29, ALL_OF = 25 };
 static const struct {
     const char *name;
     char numbers[4];
-    unsigned levels, max; /* JSON levels that each adds, how many are accepted */
+    unsigned max; /* how many are accepted */
 } deep[] = {
-    { "struct in struct", { NOT }, 1, PROTO_DEPTH_MAX - 1 },
-    { "struct in a choice of shapes", { ITEMS, 1 }, 1, PROTO_DEPTH_MAX - 1 },
-    { "struct in list", { ALL_OF }, 2, PROTO_DEPTH_MAX / 2 - 1 },
-    { "struct in map", { PROPERTIES, 2 }, 2, PROTO_DEPTH_MAX / 2 - 1 },
+    { "struct in struct", { NOT }, VALUE_DEPTH_MAX - 1 },
+    { "struct in a choice of shapes", { ITEMS, 1 }, VALUE_DEPTH_MAX - 1 },
+    { "struct in list", { ALL_OF }, VALUE_DEPTH_MAX / 2 - 1 },
+    { "struct in map", { PROPERTIES, 2 }, VALUE_DEPTH_MAX / 2 - 1 },
 };
 
-/* As a full schema writes them the messages are long enough for the limit of slots; here padding does it. */
-static struct str padded(struct str bytes)
-{
-    size_t n_padding = 600000;
-    char *copy = arena_zalloc(&arena, bytes.n + 6 + n_padding);
-    memcpy(copy, bytes.p, bytes.n);
-    memcpy(copy + bytes.n, "\xfa\x01\xc0\xcf\x24", 5);
-    return (struct str){ copy, bytes.n + 5 + n_padding };
-}
-
-TEST(nests_as_deep_as_json_and_no_deeper)
+TEST(nests_as_deep_as_values_may_and_no_deeper)
 {
     set_up();
     const struct type *t = type_of(SCHEMA);
     for (size_t i = 0; i < sizeof(deep) / sizeof(*deep); i++) {
         struct value v;
-        if (proto_decode(&arena, t, padded(nested(deep[i].numbers, deep[i].max)), &v, &e))
+        if (proto_decode(&arena, t, nested(deep[i].numbers, deep[i].max), &v, &e))
             FAIL("%s: %s", deep[i].name, e.message);
         struct str bytes = proto_of(t, &v);
         CHECK(bytes.n > deep[i].max * 20);
         CHECK_INT(deep[i].name, proto_decode(&arena, t, bytes, &v, &e), ERR_OK);
         CHECK_STR(deep[i].name, proto_of(t, &v), bytes);
-        CHECK(proto_decode(&arena, t, padded(nested(deep[i].numbers, deep[i].max + 1)), &v, &e));
-        CHECK_TEXT(deep[i].name, e.message, "proto: exceeded max depth of 10000");
+        CHECK(proto_decode(&arena, t, nested(deep[i].numbers, deep[i].max + 1), &v, &e));
+        CHECK_TEXT(deep[i].name, e.message, "proto: exceeded max depth of 1000");
+    }
+    arena_fini(&arena);
+}
+
+TEST(raw_json_nests_as_deep_as_json_may)
+{
+    set_up();
+    const struct type *t = type_of("apps/v1.ControllerRevision");
+    for (int more = 0; more < 2; more++) {
+        size_t n = JSON_DEPTH_MAX - 1 + (size_t)more; /* within the struct */
+        char *bytes = arena_alloc(&arena, 2 * n + 8);
+        size_t n_head = 1;
+        bytes[0] = 0x12;
+        n_head += varint(bytes + n_head, 2 * n + 4);
+        bytes[n_head++] = 0x0a;
+        n_head += varint(bytes + n_head, 2 * n);
+        memset(bytes + n_head, '[', n);
+        memset(bytes + n_head + n, ']', n);
+        struct value v;
+        enum err_code rc = proto_decode(&arena, t, (struct str){ bytes, n_head + 2 * n }, &v, &e);
+        CHECK_INT(more ? "one more" : "as many as may be", rc, more ? ERR_BAD_REQUEST : ERR_OK);
     }
     arena_fini(&arena);
 }
@@ -444,8 +502,6 @@ TEST(long_lists_and_maps_grow)
 }
 
 /* --- objects --- */
-
-#define META_BYTES "0a 10 0a 00 12 00 1a 00 22 00 2a 00 32 00 38 00 42 00"
 
 TEST(an_object_travels_in_an_envelope)
 {
