@@ -159,22 +159,40 @@ void form_unref(const struct form_class *c, struct sym_table *syms, const void *
     free(t);
 }
 
+static enum err_code decode_scratch(const struct form_class *c, struct build *b, enum typed_format format,
+                                    struct str bytes, const void **ret_form)
+{
+    void *input = arena_zalloc(b->arena, c->input->n_bytes);
+    void *form = arena_zalloc(b->arena, c->n_bytes);
+    if (bind_decode(b->arena, c->input, format, bytes, input, b->e))
+        return b->e->code;
+    if (c->build(b, input, form)) {
+        release_syms(c, b->syms, form);
+        return b->e->code;
+    }
+    *ret_form = make_block(c, b->syms, form, WALK_PACK);
+    return ERR_OK;
+}
+
+/* Gives the scratch memory back but keeps the message, which lies in it. */
+static void rewind_error(struct err *e, struct arena_mark mark)
+{
+    size_t n = strlen(e->message) + 1;
+    char *message = memcpy(mem_alloc(n), e->message, n);
+    arena_rewind(e->arena, mark);
+    e->message = arena_cstr(e->arena, str_of(message));
+    free(message);
+}
+
 enum err_code form_decode(const struct form_class *c, struct sym_table *syms, enum typed_format format,
                           struct str bytes, const void **ret_form, struct err *e)
 {
     struct arena_mark mark = arena_save(e->arena);
     struct build b = { e->arena, syms, e };
-    void *input = arena_zalloc(b.arena, c->input->n_bytes);
-    void *form = arena_zalloc(b.arena, c->n_bytes);
-    enum err_code rc = bind_decode(b.arena, c->input, format, bytes, input, e);
+    enum err_code rc = decode_scratch(c, &b, format, bytes, ret_form);
     if (rc)
-        return rc;
-    rc = c->build(&b, input, form);
-    if (rc) {
-        release_syms(c, syms, form);
-        return rc;
-    }
-    *ret_form = make_block(c, syms, form, WALK_PACK);
-    arena_rewind(b.arena, mark);
-    return ERR_OK;
+        rewind_error(e, mark);
+    else
+        arena_rewind(e->arena, mark);
+    return rc;
 }
