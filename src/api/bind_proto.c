@@ -20,9 +20,12 @@ static inline bool next_tag(struct bind_decoder *d, struct proto_scan *s, struct
     return false;
 }
 
-static bool skip(struct bind_decoder *d, struct proto_scan *s)
+/* Nearly everything that is skipped is bytes. */
+static inline bool skip(struct bind_decoder *d, struct proto_scan *s)
 {
-    return proto_skip(s) || scan_fault(d, s);
+    struct str bytes;
+    bool ok = s->wire_type == PROTO_BYTES ? proto_scan_bytes(s, &bytes) : proto_skip(s);
+    return ok || scan_fault(d, s);
 }
 
 /* ---- Messages with a form of their own ---- */
@@ -174,6 +177,10 @@ static bool bind_field(struct bind_decoder *d, const struct bind_row *row, const
         return false;
     }
     struct str bytes;
+    if (row->how == BIND_HOW_STR && proto_scan_bytes(s, &bytes)) { /* most fields are */
+        *(struct str *)at = bytes;
+        return true;
+    }
     if (!is_varint)
         return (proto_scan_bytes(s, &bytes) || scan_fault(d, s)) && bind_bytes(d, row, field, bytes, at);
     uint64_t value;

@@ -32,6 +32,7 @@ struct pod_sums {
     uint32_t n_containers, n_init_containers;
     const struct portion *overhead;
     const struct portion *level, *level_resized; /* pod-level requests; NULL: none, the status does not tell */
+    bool any_resized;                            /* the status tells something */
 };
 
 /* ---- Vectors ---- */
@@ -141,6 +142,7 @@ static enum err_code read_container(struct pod_sums *s, const struct pod_in *in,
     const struct container_status_in *status = find_status(&in->status, c->name);
     if (!status || !status->resources)
         return ERR_OK;
+    s->any_resized = true;
     if (merge_resized(&s->axes, spec, &status->resources->requests, &status->allocated,
                       resize_is_infeasible(&in->status), &sums->resized))
         return err_wrap(s->axes.e, "status of container %.*s: resources", STR_ARG(c->name));
@@ -181,6 +183,7 @@ static enum err_code read_pod_level(struct pod_sums *s, const struct pod_in *in)
     s->level = level;
     if (!now)
         return ERR_OK;
+    s->any_resized = true;
     if (merge_resized(&s->axes, level, &now->requests, &in->status.allocated, resize_is_infeasible(&in->status),
                       &s->level_resized))
         return err_wrap(s->axes.e, "status.resources");
@@ -287,10 +290,31 @@ static const struct amounts *keep(struct build *b, const struct pod_sums *s, con
     return amounts;
 }
 
-static void set_non_zero(struct pod *pod, const struct portion *v)
+/* Without a status and pod-level requests this is what scores are made of. */
+static void set_non_zero(const struct pod_sums *s, const struct portion *requested, const struct portion *score,
+                         struct pod *pod)
 {
+    const struct portion *v = score;
+    if (s->level || s->any_resized)
+        v = sum_up(s, (struct request_options){ .status = true, .pod_level = true,
+                                                .default_cpu = !s->level || !requested[AXIS_CPU].given,
+                                                .default_memory = !s->level || !requested[AXIS_MEMORY].given });
     pod->non_zero_milli_cpu = nano_round(v[AXIS_CPU].amount, NANO_PER_MILLI);
     pod->non_zero_memory = nano_round(v[AXIS_MEMORY].amount, NANO_PER_UNIT);
+}
+
+/* What an incoming pod must find free. */
+static struct portion *sum_fit(const struct pod_sums *s, const struct portion *requested)
+{
+    struct portion *fit;
+    if (s->any_resized) {
+        fit = sum_up(s, (struct request_options){ .pod_level = true });
+    } else {
+        fit = axes_vector(&s->axes);
+        copy(&s->axes, fit, requested);
+    }
+    cut_negative(&s->axes, fit);
+    return fit;
 }
 
 enum err_code pod_build_requests(struct build *b, const struct pod_in *in, struct pod *pod)
@@ -300,13 +324,9 @@ enum err_code pod_build_requests(struct build *b, const struct pod_in *in, struc
     if (read_all(&s, in))
         return b->e->code;
     const struct portion *requested = sum_up(&s, (struct request_options){ .status = true, .pod_level = true });
-    struct portion *fit = sum_up(&s, (struct request_options){ .pod_level = true });
+    const struct portion *fit = sum_fit(&s, requested);
     const struct portion *score = sum_up(&s, (struct request_options){ .default_cpu = true, .default_memory = true });
-    set_non_zero(pod, sum_up(&s, (struct request_options){
-                          .status = true, .pod_level = true,
-                          .default_cpu = !s.level || !requested[AXIS_CPU].given,
-                          .default_memory = !s.level || !requested[AXIS_MEMORY].given }));
-    cut_negative(x, fit);
+    set_non_zero(&s, requested, score, pod);
     pod->requested = keep(b, &s, requested);
     pod->fit = same_amounts(x, requested, fit) ? pod->requested : keep(b, &s, fit);
     if (same_amounts(x, requested, score))
