@@ -369,9 +369,7 @@ def resource_row(schema, out, r):
 
 def write_c(schema, names, path):
     out = ["/* Made by tools/schema_gen.py from src/api/schema/; not to be edited. */",
-           '#include "api/schema.h"', "", '#include "api/schema_slots.h"', "", "enum {"]
-    out += [f"    T_{symbol(name)}," for name in names]
-    out += ["    N_TYPES", "};", ""]
+           '#include "api/schema.h"', "", '#include "api/schema_slots.h"', ""]
     for name, values in sorted(schema.enums.items()):
         items = ", ".join(c_str(v) for v in values)
         out.append(f"static const char *const E_{symbol(name)}[] = {{ {items}, NULL }};")
@@ -387,7 +385,11 @@ def write_c(schema, names, path):
 
 def write_h(schema, names, path):
     out = ["/* Made by tools/schema_gen.py from src/api/schema/; not to be edited.",
-           " * SLOT_<group>_<version>_<Type>_<field>: where a struct value keeps that field. */", "#pragma once", ""]
+           " * T_<group>_<version>_<Type>: index of the type in schema_types.",
+           " * SLOT_<group>_<version>_<Type>_<field>: where a struct value keeps that field. */", "#pragma once", "",
+           "enum {"]
+    out += [f"    T_{symbol(name)}," for name in names]
+    out += ["    N_TYPES", "};"]
     for name in names:
         rows = flatten(schema, schema.types[name])
         if rows:

@@ -4,8 +4,8 @@
  * merges structs and maps, decodes lists into the earlier elements and replaces scalars; null clears pointers,
  * lists and maps and leaves the rest alone. Encoding gives the bytes that the API server sends.
  *
- * Two differences from upstream: texts nested deeper than VALUE_DEPTH_MAX are refused, and findings end when their texts
- * reach a megabyte.
+ * Two differences from upstream: texts nested deeper than VALUE_DEPTH_MAX are refused, and findings end when
+ * their texts reach a megabyte.
  *
  * Thread: any. Memory: texts of the decoded tree may point into the input, which must live as long. */
 #pragma once

@@ -1,8 +1,8 @@
 /* api/json_check.c - the first fault of syntax in a JSON text, worded as Go's encoding/json words it.
  *
- * Slower than the scanner and only asked when that has failed. Reads byte by byte what may come next; the end of
- * the text counts as one blank, as in Go, so that `tru` is blamed on ' ' while an open string or
- * container is an unexpected end. */
+ * Slower than the scanner and only asked when that has failed. Reads byte by byte what may come next; the end
+ * of the text counts as one blank, as in Go, so that `tru` is blamed on ' ' while an open string or container
+ * is an unexpected end. */
 #include "api/json_scan.h"
 
 #include "base/strbuf.h"
@@ -11,8 +11,8 @@
 struct check {
     const char *at, *end;
     unsigned depth;
-    const char *context;                   /* of the fault, NULL: the text ended too early */
-    char fault;                            /* the byte that is wrong */
+    const char *context;                         /* of the fault, NULL: the text ended too early */
+    char fault;                                  /* the byte that is wrong */
     uint64_t in_object[JSON_DEPTH_MAX / 64 + 1]; /* one bit a level */
 };
 
@@ -205,7 +205,8 @@ static bool check_first(struct check *k, bool object, bool *ret_closed)
     return !object || check_key(k);
 }
 
-/* Behind a value: closes what ends here; true when another value follows or the document is complete (depth 0). */
+/* Behind a value: closes what ends here; true when another value follows or the document is complete
+ * (depth 0). */
 static bool check_after_value(struct check *k)
 {
     while (k->depth > 0) {
@@ -250,8 +251,8 @@ enum err_code json_check(struct str text, struct err *e)
     if (!k.context)
         return err_set(e, ERR_BAD_REQUEST, "unexpected end of JSON input");
     if (k.fault == '\'' || k.fault == '"')
-        return err_set(e, ERR_BAD_REQUEST, "invalid character %s %s",
-                       k.fault == '"' ? "'\"'" : "'\\''", k.context);
+        return err_set(e, ERR_BAD_REQUEST, "invalid character %s %s", k.fault == '"' ? "'\"'" : "'\\''",
+                       k.context);
     char rune[4];
     size_t n = utf8_encode((unsigned char)k.fault, rune);
     struct strbuf quoted;

@@ -1,13 +1,12 @@
 /* api/json_decode.c - see json.h; how the files share the work: json_priv.h.
  *
- * One pass over the text, along the schema. Elements of lists and members of maps collect on the decoder's stack
- * and move to the arena when their container closes, so that every array has its right size. */
+ * One pass over the text, along the schema. Elements of lists and members of maps collect on the decoder's
+ * stack and move to the arena when their container closes, so that every array has its right size. */
 #include "api/json_priv.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/map.h"
 #include "base/utf8.h"
 
 enum { LINEAR_KEYS_MAX = 16, STACK_FIRST = 128 };
@@ -25,8 +24,8 @@ static bool enter(struct decoder *d, char open)
     return json_enter(&d->scan, open);
 }
 
-/* Types whose JSON shape chooses among their fields decode themselves upstream: afresh, without findings, and with
- * the first error of type inside being fatal outside. */
+/* Types whose JSON shape chooses among their fields decode themselves upstream: afresh, without findings, and
+ * with the first error of type inside being fatal outside. */
 static bool decode_by_shape(struct decoder *d, const struct type *t, struct value *v)
 {
     bool or_bool = t->flags & TYPE_OBJECT_OR_BOOL;
@@ -130,29 +129,24 @@ static uint32_t n_earlier(const struct decoder *d, const struct value *v)
 {
     if (v->kind != VALUE_LIST)
         return 0;
-    for (const struct shrunk *s = d->shrunk; s; s = s->next)
-        if (s->items == v->items)
-            return s->n;
-    return v->n;
+    const union map_value *hidden = map_u64_find(&d->hidden, (uintptr_t)v->items);
+    return hidden ? (uint32_t)hidden->num : v->n;
 }
 
-/* Elements from stack index `base` on become the list; what an earlier one had beyond them stays hidden behind. */
+/* Elements from stack index `base` on become the list. In place of an earlier one with more, whose rest stays
+ * hidden behind them; an empty list forgets it. */
 static void close_list(struct decoder *d, size_t base, uint32_t n_before, struct value *v)
 {
-    const struct value *before = v->items;
     uint32_t n = (uint32_t)(d->stack.n - base);
-    uint32_t n_kept = n && n < n_before ? n_before : n;
-    struct value *items = arena_alloc(d->arena, n_kept * sizeof(*items));
+    bool in_place = n && n < n_before;
+    if (in_place)
+        map_u64_put(&d->hidden, (uintptr_t)v->items, NULL)->num = n_before;
+    else
+        v->items = arena_alloc(d->arena, n * sizeof(*v->items));
     if (n)
-        memcpy(items, d->stack.at + base, n * sizeof(*items));
-    if (n_kept > n) {
-        memcpy(items + n, before + n, (n_kept - n) * sizeof(*items));
-        struct shrunk *s = ARENA_NEW(d->arena, struct shrunk);
-        *s = (struct shrunk){ items, n_kept, d->shrunk };
-        d->shrunk = s;
-    }
+        memcpy(v->items, d->stack.at + base, n * sizeof(*v->items));
     d->stack.n = base;
-    *v = value_list(items, n);
+    *v = value_list(v->items, n);
 }
 
 __attribute__((noinline)) static bool decode_list(struct decoder *d, const struct field *f, const char *go_type,
@@ -185,8 +179,8 @@ __attribute__((noinline)) static bool decode_list(struct decoder *d, const struc
 
 /* ---- Maps ---- */
 
-/* Keys of one map while it is read, to find those given twice. As long as they ascend there can be none; after that
- * few keys are compared one by one and many go into a hash map. */
+/* Keys of one map while it is read, to find those given twice. As long as they ascend there can be none; after
+ * that few keys are compared one by one and many go into a hash map. */
 struct keys {
     bool ascending, hashed;
     struct map_str seen; /* when hashed */
@@ -242,18 +236,47 @@ static bool decode_member(struct decoder *d, const struct field *f, struct place
     return ok;
 }
 
-/* Members from stack index `base` on join those that the map had before. */
+/* Room for `n` members in a map that was given before. It doubles, so that a map given again and again costs no
+ * more than its text. */
+static void grow_map(struct decoder *d, struct value *v, uint32_t n)
+{
+    union map_value *room = map_u64_put(&d->grown, (uintptr_t)v, NULL);
+    if (room->num >= n)
+        return;
+    room->num = 2 * (uint64_t)n;
+    struct member *members = arena_alloc(d->arena, room->num * sizeof(*members));
+    if (v->n)
+        memcpy(members, v->members, v->n * sizeof(*members));
+    v->members = members;
+}
+
+/* Members from stack index `base` on become the map or join those that it had before. */
 static void close_map(struct decoder *d, size_t base, struct value *v)
 {
-    uint32_t n_before = v->kind == VALUE_MAP ? v->n : 0;
-    uint32_t n = n_before + (uint32_t)((d->stack.n - base) / 2);
-    struct member *members = arena_alloc(d->arena, n * sizeof(*members));
-    if (n_before)
-        memcpy(members, v->members, n_before * sizeof(*members));
-    for (uint32_t i = n_before; i < n; i++, base += 2)
-        members[i] = (struct member){ value_text(&d->stack.at[base]), d->stack.at[base + 1] };
-    d->stack.n -= 2 * (n - n_before);
-    *v = value_map(members, value_sort_members(members, n));
+    uint32_t n_new = (uint32_t)((d->stack.n - base) / 2);
+    bool again = v->kind == VALUE_MAP;
+    if (again) {
+        grow_map(d, v, v->n + n_new);
+    } else {
+        union map_value *room = map_u64_find(&d->grown, (uintptr_t)v);
+        if (room)
+            room->num = 0; /* of an array that null has cleared away */
+        *v = value_map(arena_alloc(d->arena, n_new * sizeof(*v->members)), 0);
+    }
+    for (uint32_t i = 0; i < n_new; i++, base += 2)
+        v->members[v->n++] = (struct member){ value_text(&d->stack.at[base]), d->stack.at[base + 1] };
+    d->stack.n -= 2 * (size_t)n_new;
+    if (!again)
+        v->n = value_sort_members(v->members, v->n);
+}
+
+static void sort_grown(struct decoder *d)
+{
+    for (struct map_u64_slot *s = NULL; (s = map_u64_next(&d->grown, s));) {
+        struct value *v = (struct value *)(uintptr_t)s->key;
+        if (v->kind == VALUE_MAP)
+            v->n = value_sort_members(v->members, v->n);
+    }
 }
 
 __attribute__((noinline)) static bool decode_map(struct decoder *d, const struct field *f, struct value *v)
@@ -374,19 +397,25 @@ static enum err_code fail(struct decoder *d, struct err *e)
     return err_set(e, ERR_BAD_REQUEST, "%s", message);
 }
 
-enum err_code json_decode_object(struct arena *a, const struct type *t, struct str text, struct findings *findings,
-                                 bool *ret_odd_meta, struct value *ret_value, struct err *e)
+enum err_code json_decode_object(struct arena *a, const struct type *t, struct str text,
+                                 struct findings *findings, bool *ret_odd_meta, struct value *ret_value,
+                                 struct err *e)
 {
     if (text.n > JSON_BYTES_MAX)
         return err_set(e, ERR_TOO_LARGE, "JSON of more than %d bytes", JSON_BYTES_MAX);
     struct decoder d = { .scan = json_scan_init(text), .text = text, .arena = a, .findings = findings };
     struct value root = value_struct(a, t);
     vec_reserve(&d.stack, STACK_FIRST);
+    map_u64_init(&d.hidden);
+    map_u64_init(&d.grown);
     unsigned n_findings = findings ? findings->n : 0;
     bool null = json_peek(&d.scan) == 'n';
     bool ok = null ? json_scan_word(&d.scan, STR("null")) : decode_struct(&d, t, t->go_name, &root);
     ok = ok && json_at_end(&d.scan) && !d.mismatch;
+    sort_grown(&d);
     vec_fini(&d.stack);
+    map_u64_fini(&d.hidden);
+    map_u64_fini(&d.grown);
     if (ok) {
         *ret_value = root;
         *ret_odd_meta = d.odd_meta;

@@ -18,8 +18,8 @@ static void encode_struct(struct strbuf *to, const struct type *t, const struct 
 #define ONES 0x0101010101010101ull
 #define HIGHS 0x8080808080808080ull
 
-/* High bit set in each byte that a string cannot hold as it is, or that needs a closer look: control characters, '"',
- * '\\', '<', '>', '&', from 0x80 on. Those after the first may be wrong. */
+/* High bit set in each byte that a string cannot hold as it is, or that needs a closer look: control
+ * characters, '"', '\\', '<', '>', '&', from 0x80 on. Those after the first may be wrong. */
 static inline uint64_t special_bytes(uint64_t word)
 {
     uint64_t quote = word ^ (ONES * '"'), slash = word ^ (ONES * '\\'), amp = word ^ (ONES * '&');

@@ -7,6 +7,7 @@
 
 #include "api/json.h"
 #include "api/json_scan.h"
+#include "base/map.h"
 #include "base/vec.h"
 
 /* One step on the way from the root to the value at hand: a field of a struct, a key of a map or an index. */
@@ -20,35 +21,34 @@ struct place {
     uint32_t index;
 };
 
-/* A list that was given again with fewer elements: those beyond its end come back if it grows once more. */
-struct shrunk {
-    const struct value *items;
-    uint32_t n;
-    struct shrunk *next;
-};
-
 struct decoder {
     struct json_scan scan;
     struct str text;
     struct arena *arena;
     struct findings *findings; /* NULL: nobody asks */
     unsigned n_findings;       /* made here */
-    size_t findings_bytes;
+    size_t findings_bytes;     /* of their texts */
+    size_t findings_work;      /* of all texts made, also of those found before */
     const struct place *place; /* NULL at the root */
     const char *mismatch;      /* first error of type, NULL: none */
     const char *fatal;         /* error that stopped the decoder, NULL: none */
     unsigned n_levels;         /* of structs, lists and maps around the value */
     bool odd_meta;             /* see json_decode_object */
     VEC(struct value) stack;   /* elements of lists and maps that are not closed yet */
-    struct shrunk *shrunk;
+    /* Lists that were given again with fewer elements, by their array: how many it holds. Those behind the end
+     * come back if the list grows once more. */
+    struct map_u64 hidden;
+    /* Maps that were given again, by their slot: room in their array. Their members are sorted in the end. */
+    struct map_u64 grown;
 };
 
 /* ---- json_decode.c ---- */
 
-/* json_decode of an object. *ret_odd_meta: it has a member named kind or apiVersion but for case, which the decoder
- * ignores and those who ask what the object says it is do not. */
-enum err_code json_decode_object(struct arena *a, const struct type *t, struct str text, struct findings *findings,
-                                 bool *ret_odd_meta, struct value *ret_value, struct err *e) ERR_MUST_CHECK;
+/* json_decode of an object. *ret_odd_meta: it has a member named kind or apiVersion but for case, which the
+ * decoder ignores and those who ask what the object says it is do not. */
+enum err_code json_decode_object(struct arena *a, const struct type *t, struct str text,
+                                 struct findings *findings, bool *ret_odd_meta, struct value *ret_value,
+                                 struct err *e) ERR_MUST_CHECK;
 /* Equal but for case, as Go folds it. */
 bool json_equal_fold(struct str name, struct str ascii);
 

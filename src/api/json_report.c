@@ -1,7 +1,8 @@
 /* api/json_report.c - texts of decoding errors and of findings, as the API server's decoder words them. */
 #include "api/json_priv.h"
 
-enum { FINDINGS_BYTES_MAX = 1 << 20 }; /* of all texts: keys of a body can be long, and paths repeat them */
+/* Keys of a body can be long and paths repeat them, so texts are limited, and so is looking for new ones. */
+enum { FINDINGS_BYTES_MAX = 1 << 20, FINDINGS_WORK_MAX = 64 << 20 };
 
 /* Names of fields from the root on with dots between them, embedded structs included. */
 static void add_go_path(struct strbuf *to, const struct place *p)
@@ -101,7 +102,8 @@ static bool found_before(const struct findings *f, const char *text)
 void json_find(struct decoder *d, const struct place *at, const char *kind, struct str name)
 {
     struct findings *f = d->findings;
-    if (d->n_findings >= JSON_FINDINGS_MAX || d->findings_bytes > FINDINGS_BYTES_MAX)
+    if (d->n_findings >= JSON_FINDINGS_MAX || d->findings_bytes > FINDINGS_BYTES_MAX ||
+        d->findings_work > FINDINGS_WORK_MAX)
         return;
     struct strbuf path, text;
     strbuf_init(&path, STRBUF_NO_MAX);
@@ -113,6 +115,7 @@ void json_find(struct decoder *d, const struct place *at, const char *kind, stru
     strbuf_add_text(&text, kind);
     STRBUF_ADD_LIT(&text, " field ");
     strbuf_add_quoted(&text, strbuf_str(&path));
+    d->findings_work += text.n;
     if (!found_before(f, strbuf_cstr(&text))) {
         f->texts[f->n++] = arena_cstr(d->arena, strbuf_str(&text));
         d->n_findings++;

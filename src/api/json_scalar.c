@@ -1,7 +1,8 @@
 /* api/json_scalar.c - decoding values that hold no others: see json_priv.h.
  *
  * Two kinds of errors. Strings, numbers, bools and bytes are read by the decoder itself: a value of another
- * type is noted. Times, quantities and int-or-strings read their own text upstream, and what they refuse is fatal. */
+ * type is noted. Times, quantities and int-or-strings read their own text upstream, and what they refuse is
+ * fatal. */
 #include "api/json_priv.h"
 
 #include <math.h>

@@ -7,30 +7,6 @@
 #define ONES 0x0101010101010101ull
 #define HIGHS 0x8080808080808080ull
 
-/* High bit set in each byte of `word` that a string token cannot hold as it is or that is not ASCII:
- * '"', '\\', below 0x20, from 0x80 on. Bytes above the first hit may be wrong. */
-static inline uint64_t special_bytes(uint64_t word)
-{
-    uint64_t quote = word ^ (ONES * '"'), slash = word ^ (ONES * '\\');
-    uint64_t hits = (word - ONES * 0x20) | (quote - ONES) | (slash - ONES) | word;
-    return hits & HIGHS;
-}
-
-static const char *find_special(const char *at, const char *end)
-{
-    while (end - at >= 8) {
-        uint64_t word;
-        memcpy(&word, at, 8);
-        uint64_t hits = special_bytes(word);
-        if (hits)
-            return at + __builtin_ctzll(hits) / 8;
-        at += 8;
-    }
-    while (at < end && *at != '"' && *at != '\\' && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80)
-        at++;
-    return at;
-}
-
 static bool hex4(const char *p, const char *end, uint32_t *ret_value)
 {
     if (end - p < 4)
@@ -51,14 +27,14 @@ static bool hex4(const char *p, const char *end, uint32_t *ret_value)
     return true;
 }
 
-bool json_scan_string(struct json_scan *s, struct json_text *ret_text)
+bool json_scan_string_slow(struct json_scan *s, struct json_text *ret_text)
 {
     if (s->at == s->end || *s->at != '"')
         return false;
     const char *start = ++s->at;
     bool plain = true;
     for (;;) {
-        const char *at = find_special(s->at, s->end);
+        const char *at = json_find_special(s->at, s->end);
         s->at = at;
         if (at == s->end || (unsigned char)*at < 0x20)
             return false;
@@ -124,12 +100,6 @@ bool json_scan_word(struct json_scan *s, struct str word)
         return false;
     s->at += word.n;
     return true;
-}
-
-bool json_scan_key(struct json_scan *s, struct json_text *ret_key)
-{
-    json_skip_space(s);
-    return json_scan_string(s, ret_key) && json_take(s, ':');
 }
 
 static bool skip_scalar(struct json_scan *s, char c)
@@ -292,7 +262,7 @@ static const char *find_space(const char *at, const char *end)
     while (at < end && *at != ' ' && *at != '\n' && *at != '\t' && *at != '\r') {
         if (*at++ != '"')
             continue;
-        while ((at = find_special(at, end)) < end && *at != '"')
+        while ((at = json_find_special(at, end)) < end && *at != '"')
             at += *at == '\\' && end - at >= 2 ? 2 : 1;
         at += at < end;
     }

@@ -55,8 +55,50 @@ static inline bool json_take(struct json_scan *s, char c)
     return true;
 }
 
+/* High bit set in each byte of `word` that a string token cannot hold as it is or that is not ASCII:
+ * '"', '\\', below 0x20, from 0x80 on. Bytes above the first hit may be wrong. */
+static inline uint64_t json_special_bytes(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101u, highs = 0x8080808080808080u;
+    uint64_t quote = word ^ (ones * '"'), slash = word ^ (ones * '\\');
+    uint64_t hits = (word - ones * 0x20) | (quote - ones) | (slash - ones) | word;
+    return hits & highs;
+}
+
+/* The first such byte, or the end. */
+static inline const char *json_find_special(const char *at, const char *end)
+{
+    while (end - at >= 8) {
+        uint64_t word;
+        memcpy(&word, at, 8);
+        uint64_t hits = json_special_bytes(word);
+        if (hits)
+            return at + __builtin_ctzll(hits) / 8;
+        at += 8;
+    }
+    while (at < end && *at != '"' && *at != '\\' && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80)
+        at++;
+    return at;
+}
+
 /* Each consumes one token or value; false on a fault of syntax. */
-bool json_scan_string(struct json_scan *s, struct json_text *ret_text);
+bool json_scan_string_slow(struct json_scan *s, struct json_text *ret_text);
+static inline bool json_scan_string(struct json_scan *s, struct json_text *ret_text)
+{
+    if (s->at == s->end || *s->at != '"')
+        return false;
+    const char *start = s->at + 1, *at = json_find_special(start, s->end);
+    if (at == s->end || *at != '"') {
+        struct json_text token; /* not ret_text: what a call may write to stays in memory, and reading it stalls */
+        bool ok = json_scan_string_slow(s, &token);
+        if (ok)
+            *ret_text = token;
+        return ok;
+    }
+    *ret_text = (struct json_text){ str_range(start, at), true };
+    s->at = at + 1;
+    return true;
+}
 bool json_scan_number(struct json_scan *s, struct str *ret_number);
 bool json_scan_word(struct json_scan *s, struct str word); /* true, false, null */
 bool json_skip_value(struct json_scan *s);
@@ -99,7 +141,11 @@ static inline bool json_next(struct json_scan *s, char close, bool *first, bool 
 }
 
 /* A member's key and the colon behind it. */
-bool json_scan_key(struct json_scan *s, struct json_text *ret_key);
+static inline bool json_scan_key(struct json_scan *s, struct json_text *ret_key)
+{
+    json_skip_space(s);
+    return json_scan_string(s, ret_key) && json_take(s, ':');
+}
 
 /* The text of a string token: itself when plain, else unescaped into the arena if it has to be. */
 struct str json_unescape_slow(struct arena *a, struct str raw);

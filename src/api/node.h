@@ -4,7 +4,7 @@
 #include "api/pod.h"
 
 enum { /* flags of a node */
-    NODE_UNSCHEDULABLE = 1 << 0, /* spec.unschedulable */
+    NODE_UNSCHEDULABLE = 1 << 0,      /* spec.unschedulable */
     NODE_HAS_RESTART_ALL = 1 << 1,    /* declares RestartAllContainersOnContainerExits */
     NODE_HAS_USERNS_HOSTNET = 1 << 2, /* declares UserNamespacesHostNetworkSupport */
 };
@@ -21,13 +21,11 @@ struct node {
     uint32_t flags;
     struct amounts allocatable;
     const struct taint_form *taints; /* in the order of the object */
-    const struct node_image *images; /* one entry a name */
+    const struct node_image *images; /* one entry a name, ascending; the first size given for it */
     const sym *declared_features;    /* ascending */
-    uint64_t conditions_hash, annotations_hash; /* equal when type->status of conditions, annotations are equal */
+    /* Equal when type and status of all conditions, all annotations are equal; within one process. */
+    uint64_t conditions_hash, annotations_hash;
     uint32_t n_taints, n_images, n_declared_features;
 };
 
-enum err_code node_decode(struct sym_table *syms, enum typed_format format, struct str bytes,
-                          const struct node **ret_node, struct err *e) ERR_MUST_CHECK;
-const struct node *node_ref(const struct node *n);
-void node_unref(struct sym_table *syms, const struct node *n);
+TYPED_FUNCTIONS(node);

@@ -10,8 +10,8 @@
 
 /* Upstream names its registry of kinds after the line that makes it, and clients see that. */
 #define SCHEME "pkg/api/legacyscheme/scheme.go:30"
-#define META_GO_TYPE                                                                       \
-    "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string "       \
+#define META_GO_TYPE                                                                 \
+    "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string " \
     "\"json:\\\"kind,omitempty\\\"\" }"
 
 enum { SUMMARY_BYTES_MAX = 30 };
@@ -62,7 +62,8 @@ const char *media_content_type(enum media m)
 
 /* ---- Kind and version of a body ---- */
 
-/* One member of the body: remembers kind and apiVersion, skips all else. *mismatch is the first error of type. */
+/* One member of the body: remembers kind and apiVersion, skips all else. *mismatch is the first error of
+ * type. */
 static bool read_meta_member(struct arena *a, struct json_scan *s, struct str *kind, struct str *api_version,
                              const char **mismatch)
 {
@@ -178,8 +179,8 @@ static enum err_code find_type(struct arena *a, struct gvk gvk, struct str body,
 
 /* ---- Reading ---- */
 
-/* The usual case in one pass: the body is what the endpoint takes, and says so or does not say. False when that is not
- * certain; the long way then finds out what is wrong, in upstream's order. */
+/* The usual case in one pass: the body is what the endpoint takes, and says so or does not say. False when that
+ * is not certain; the long way then finds out what is wrong, in upstream's order. */
 static bool read_expected(struct arena *a, struct str json, struct gvk endpoint, struct findings *findings,
                           struct object *ret_object)
 {
@@ -237,8 +238,9 @@ static enum err_code read_protobuf(struct arena *a, struct str body, struct gvk 
     if (body.n == 0)
         return err_set(e, ERR_BAD_REQUEST, "empty data");
     if (!proto_is_envelope(body))
-        return err_set(e, ERR_BAD_REQUEST,
-                       "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
+        return err_set(
+            e, ERR_BAD_REQUEST,
+            "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
     struct proto_envelope envelope;
     if (proto_open(body, &envelope, e))
         return e->code;
@@ -300,7 +302,8 @@ static const char *summary(struct arena *a, struct str body)
 }
 
 /* Puts around the decoder's text what the endpoint expected. */
-static enum err_code explain(struct arena *a, struct err *e, struct gvk seen, struct gvk endpoint, struct str body)
+static enum err_code explain(struct arena *a, struct err *e, struct gvk seen, struct gvk endpoint,
+                             struct str body)
 {
     if (seen.kind.n)
         return err_set(e, ERR_BAD_REQUEST, "%.*s in version %s cannot be handled as a %.*s: %s",
@@ -319,14 +322,14 @@ static struct str internal_package(struct gvk gvk)
     return str_first(gvk.group, str_index(gvk.group, '.'));
 }
 
-/* Whether upstream can turn the object into the endpoint's internal type. Kinds of the meta group have one type for all
- * groups and versions. */
+/* Whether upstream can turn the object into the endpoint's internal type. Kinds of the meta group have one type
+ * for all groups and versions. */
 static bool convertible(struct arena *a, const struct object *o, struct gvk seen, struct gvk endpoint,
                         bool *ret_same_type)
 {
     *ret_same_type = o->type == schema_object_type(api_version_of(a, endpoint), endpoint.kind);
-    return *ret_same_type || (str_eq(seen.kind, endpoint.kind) &&
-                              str_eq(internal_package(seen), internal_package(endpoint)));
+    return *ret_same_type ||
+           (str_eq(seen.kind, endpoint.kind) && str_eq(internal_package(seen), internal_package(endpoint)));
 }
 
 static enum err_code wrong_version(struct arena *a, struct gvk seen, struct gvk endpoint, struct err *e)

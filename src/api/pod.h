@@ -1,8 +1,8 @@
 /* api/pod.h - a Pod as the scheduler sees it. See typed.h for ownership.
  *
- * Requests are summed here, once, in the ways that the plugins ask for (plugins.md 1.3):
+ * Requests are summed here, once, in the ways that the plugins ask for:
  *   requested   what a pod on a node occupies: in-place resize status and pod-level resources count
- *   fit         what an incoming pod must find free: without status
+ *   fit         what an incoming pod must find free: without status, nothing below 0
  *   score       what NodeResourcesFit scores with: without status, without pod-level resources, 100m cpu and
  *               200Mi memory for every container that does not say
  * The three usually are one and then share memory. */
@@ -11,23 +11,28 @@
 #include "api/resources.h"
 #include "api/typed.h"
 
-enum {                                  /* flags of a pod */
-    POD_TERMINATING = 1 << 0,           /* has a deletionTimestamp */
-    POD_FINISHED = 1 << 1,              /* phase Succeeded or Failed */
-    POD_NEVER_PREEMPTS = 1 << 2,        /* preemptionPolicy Never */
-    POD_HAS_PRIORITY = 1 << 3,          /* spec.priority given */
+enum {                                   /* flags of a pod */
+    POD_TERMINATING = 1 << 0,            /* has a deletionTimestamp */
+    POD_FINISHED = 1 << 1,               /* phase Succeeded or Failed */
+    POD_NEVER_PREEMPTS = 1 << 2,         /* preemptionPolicy Never */
+    POD_HAS_PRIORITY = 1 << 3,           /* spec.priority given */
     POD_DISRUPTED_BY_SCHEDULER = 1 << 4, /* condition DisruptionTarget=True, reason PreemptionByScheduler */
-    POD_HAS_AFFINITY = 1 << 5,          /* podAffinity or podAntiAffinity given, even empty */
+    POD_HAS_AFFINITY = 1 << 5,           /* podAffinity or podAntiAffinity given, even empty */
     POD_HAS_START_TIME = 1 << 6,
-    POD_NEEDS_RESTART_ALL = 1 << 7,     /* needs node feature RestartAllContainersOnContainerExits */
-    POD_NEEDS_USERNS_HOSTNET = 1 << 8,  /* needs node feature UserNamespacesHostNetworkSupport */
-    POD_HAS_NODE_SELECTOR = 1 << 9,     /* nodeSelector given, even empty */
+    POD_NEEDS_RESTART_ALL = 1 << 7,      /* needs node feature RestartAllContainersOnContainerExits */
+    POD_NEEDS_USERNS_HOSTNET = 1 << 8,   /* needs node feature UserNamespacesHostNetworkSupport */
+    POD_HAS_NODE_SELECTOR = 1 << 9,      /* nodeSelector given, even empty */
     POD_HAS_REQUIRED_NODE_AFFINITY = 1 << 10,
     POD_HAS_PREFERRED_NODE_AFFINITY = 1 << 11, /* the list was given, even empty */
-    POD_HAS_POD_LEVEL_RESOURCES = 1 << 12,
+    POD_HAS_POD_LEVEL_RESOURCES = 1 << 12,     /* spec.resources.requests has cpu, memory or huge pages */
 };
 
+enum { POD_CONTAINERS_MAX = 4096 }; /* and as many init containers; more are refused */
+
 enum taint_effect { EFFECT_ANY, EFFECT_NO_SCHEDULE, EFFECT_PREFER_NO_SCHEDULE, EFFECT_NO_EXECUTE, EFFECT_OTHER };
+/* EFFECT_ANY for an empty text. */
+enum taint_effect taint_effect_parse(struct str text);
+
 enum toleration_op { TOLERATE_EQUAL, TOLERATE_EXISTS, TOLERATE_LT, TOLERATE_GT, TOLERATE_OTHER };
 
 struct taint_form {
@@ -56,8 +61,8 @@ struct affinity_term {
 
 struct affinity_terms {
     const struct affinity_term *at;
-    uint32_t n;
     const char *error; /* the list did not parse: `at` is empty; or NULL */
+    uint32_t n;
 };
 
 struct pod_affinity {
@@ -65,22 +70,27 @@ struct pod_affinity {
 };
 
 struct preferred_node_term {
-    struct node_term term;
+    struct node_rule term;
     int32_t weight;
 };
 
 struct pod_node_affinity {
-    struct labels node_selector; /* equalities */
-    struct node_matcher required;
+    struct label_set node_selector; /* equalities */
+    struct node_rules required;
     const struct preferred_node_term *preferred; /* without those of weight 0 or without any condition */
+    const char *preferred_error;                 /* some preferred term does not parse, or NULL */
     uint32_t n_preferred;
-    const char *preferred_error; /* some preferred term does not parse, or NULL */
 };
 
-enum spread_flags { SPREAD_SOFT = 1 /* ScheduleAnyway */, SPREAD_IGNORE_AFFINITY = 2, SPREAD_HONOR_TAINTS = 4 };
+enum spread_flags {
+    SPREAD_SOFT = 1,  /* ScheduleAnyway */
+    SPREAD_OTHER = 2, /* neither that nor DoNotSchedule: has no effect but keeps defaults away */
+    SPREAD_IGNORE_AFFINITY = 4,
+    SPREAD_HONOR_TAINTS = 8,
+};
 
 struct spread_constraint {
-    struct matcher selector; /* matchLabelKeys merged in */
+    struct matcher selector; /* matchLabelKeys merged in; INVALID: the constraint does not parse */
     sym topology_key;
     int32_t max_skew, min_domains;
     uint8_t flags;
@@ -93,28 +103,42 @@ enum pod_volume_kind {
     VOLUME_AWS_EBS,   /* volumeID */
     VOLUME_ISCSI,     /* iqn */
     VOLUME_RBD,       /* pool, image, then monitors */
-    VOLUME_AZURE_DISK, /* diskURI */
-    VOLUME_AZURE_FILE, VOLUME_CINDER /* volumeID */, VOLUME_PORTWORX /* volumeID */, VOLUME_VSPHERE,
+    VOLUME_AZURE_DISK, /* diskURI, kind (SYM_EMPTY when not given) */
+    VOLUME_AZURE_FILE,
+    VOLUME_CINDER,    /* volumeID */
+    VOLUME_PORTWORX,  /* volumeID */
+    VOLUME_VSPHERE,
     VOLUME_CSI_INLINE, /* driver */
+    N_VOLUME_KINDS,
 };
 
 struct pod_volume {
+    const sym *names;
+    uint16_t n_names;
     uint8_t kind;
     bool read_only;
-    uint16_t n_names;
-    const sym *names;
-};
-
-struct owner_ref {
-    sym api_version, kind, name;
-    const char *uid;
 };
 
 struct pod_condition {
-    sym type, status, reason;
-    const char *message; /* of PodScheduled; "" for others */
-    int64_t last_transition_s, last_probe_s; /* INT64_MIN = not given */
+    sym status, reason;
+    const char *message;
+    int64_t last_transition_s, last_probe_s; /* TYPED_TIME_NONE: not given */
     int64_t observed_generation;
+};
+
+/* spec.resourceClaims and status.resourceClaimStatuses. */
+struct pod_claim {
+    sym name, claim_name, template_name; /* SYM_NONE: not given */
+};
+
+struct pod_claim_status {
+    sym name, claim_name; /* SYM_NONE: no claim is needed */
+};
+
+struct pod_claims {
+    const struct pod_claim *at;
+    const struct pod_claim_status *statuses;
+    uint16_t n, n_statuses;
 };
 
 struct pod {
@@ -130,23 +154,19 @@ struct pod {
     const struct pod_node_affinity *node_affinity; /* NULL: no nodeSelector and no node affinity */
     const struct pod_affinity *affinity;           /* NULL: neither podAffinity nor podAntiAffinity */
     const struct owner_ref *controller;            /* NULL: none */
+    const struct pod_claims *claims;               /* NULL: neither claims nor their status */
+    const struct pod_condition *scheduled, *disruption; /* PodScheduled, DisruptionTarget; NULL: not there */
     const struct toleration_form *tolerations;
     const struct spread_constraint *spread;
-    const char *spread_error; /* a constraint's selector does not parse, or NULL */
-    const struct host_port *ports;
+    const struct host_port *ports; /* of restartable init containers, then of containers */
     const sym *images; /* normalised, in order: init containers, containers, image volumes; repeats stay */
     const struct pod_volume *volumes;
     const sym *gates;
-    const sym *resource_claims; /* names in spec.resourceClaims */
-    const struct pod_condition *conditions;
-    uint32_t n_tolerations, n_spread, n_ports, n_images, n_volumes, n_gates, n_resource_claims, n_conditions;
+    const sym *condition_types; /* in order */
+    uint16_t n_tolerations, n_spread, n_ports, n_images, n_volumes, n_gates, n_condition_types;
 };
 
-/* One reference for the caller. `bytes` need not live on. */
-enum err_code pod_decode(struct sym_table *syms, enum typed_format format, struct str bytes,
-                         const struct pod **ret_pod, struct err *e) ERR_MUST_CHECK;
-const struct pod *pod_ref(const struct pod *p);
-void pod_unref(struct sym_table *syms, const struct pod *p);
+TYPED_FUNCTIONS(pod);
 /* The same pod with spec.nodeName set, or status.nominatedNodeName: what the scheduler itself assumes. */
 const struct pod *pod_with_node(struct sym_table *syms, const struct pod *p, sym node_name);
 const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *p, sym node_name);

@@ -53,7 +53,7 @@ bool proto_scan_fixed64(struct proto_scan *s, uint64_t *ret_value)
     return true;
 }
 
-const char *proto_scan_length(struct proto_scan *s)
+const char *proto_scan_length_slow(struct proto_scan *s)
 {
     uint64_t n = 0;
     if (!proto_scan_varint(s, &n))
@@ -62,16 +62,6 @@ const char *proto_scan_length(struct proto_scan *s)
         return s->at + n;
     fault(s, n > INT64_MAX ? PROTO_FAULT_LENGTH : PROTO_FAULT_END);
     return NULL;
-}
-
-bool proto_scan_bytes(struct proto_scan *s, struct str *ret_bytes)
-{
-    const char *end = proto_scan_length(s);
-    if (!end)
-        return false;
-    *ret_bytes = str_range(s->at, end);
-    s->at = end;
-    return true;
 }
 
 /* What follows one tag; a group is only entered or left. */

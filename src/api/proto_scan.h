@@ -63,9 +63,25 @@ static inline bool proto_scan_tag(struct proto_scan *s)
 
 bool proto_scan_fixed64(struct proto_scan *s, uint64_t *ret_value);
 /* A length; NULL or where that many bytes from here end. */
-const char *proto_scan_length(struct proto_scan *s);
-/* A length and that many bytes. */
-bool proto_scan_bytes(struct proto_scan *s, struct str *ret_bytes);
+const char *proto_scan_length_slow(struct proto_scan *s);
+static inline const char *proto_scan_length(struct proto_scan *s)
+{
+    if (s->at == s->end || (*s->at & 0x80) || s->end - s->at - 1 < *s->at)
+        return proto_scan_length_slow(s);
+    size_t n = (size_t)*s->at++;
+    return s->at + n;
+}
+/* A length and that many bytes. Inline: a slice that comes back through memory is read in another width than it
+ * was written, which stalls. */
+static inline bool proto_scan_bytes(struct proto_scan *s, struct str *ret_bytes)
+{
+    const char *end = proto_scan_length(s);
+    if (!end)
+        return false;
+    *ret_bytes = str_range(s->at, end);
+    s->at = end;
+    return true;
+}
 /* What follows a tag of s->wire_type; of a group also its end. */
 bool proto_skip(struct proto_scan *s);
 

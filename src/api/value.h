@@ -6,8 +6,8 @@
  * that is a wrapper or whose JSON shape chooses (schema.h) is that list, bool or struct itself.
  * Without a schema (patches, raw documents) only NULL, BOOL, INT, DOUBLE, STRING, RAW, LIST and MAP occur.
  *
- * Trees are immutable once built, except by whoever builds them. What a decoder makes is at most VALUE_DEPTH_MAX deep,
- * so that walking it may recurse. Memory: the arena of the builder.
+ * Trees are immutable once built, except by whoever builds them. What a decoder makes is at most
+ * VALUE_DEPTH_MAX deep, so that walking it may recurse. Memory: the arena of the builder.
  * Thread: any. */
 #pragma once
 

@@ -1,6 +1,8 @@
 /* base/base64.h - base64 with padding, read as leniently as Go's StdEncoding.
  *
- * Line breaks (CR, LF) may stand anywhere; bits that the last digit has too many are ignored; padding is required.
+ * Line breaks (CR, LF) may stand anywhere; bits that the last digit has too many are ignored; padding is
+ * required.
+ *
  * Thread: any. */
 #pragma once
 

@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 
 static const struct command *const commands[] = {
+    &decode_command,
     &version_command,
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

@@ -1,7 +1,7 @@
 /* tests/fuzz/fuzz_json.c - any bytes as the JSON of a few types, chosen by the first byte.
  *
- * Decoder, plain decoder and checker must agree on what is JSON. What decodes is written and decoded again; from the
- * second round on the bytes stay the same (the first may lose what JSON cannot tell apart, such as a
+ * Decoder, plain decoder and checker must agree on what is JSON. What decodes is written and decoded again;
+ * from the second round on the bytes stay the same (the first may lose what JSON cannot tell apart, such as a
  * pointer to the zero time and no pointer). Whole bodies take the same texts as the decoder alone. */
 #include <stdlib.h>
 
@@ -84,7 +84,8 @@ static void check_plain(struct arena *a, struct str text, bool valid)
     strbuf_fini(&out);
 }
 
-static void check_body(struct arena *a, const struct type *t, struct str text, struct gvk endpoint, bool decodes)
+static void check_body(struct arena *a, const struct type *t, struct str text, struct gvk endpoint,
+                       bool decodes)
 {
     static struct findings findings;
     struct object o;

@@ -1,5 +1,5 @@
-/* JSON along the schema: what is accepted, what it becomes, how refusals and findings are worded, what is written.
- * The expected texts are those of Kubernetes v1.36. */
+/* JSON along the schema: what is accepted, what it becomes, how refusals and findings are worded, what is
+ * written. The expected texts are those of Kubernetes v1.36. */
 #include "api/json.h"
 #include "api/json_scan.h"
 #include "tests/test.h"
@@ -52,7 +52,8 @@ static void check_rows(const struct row *rows, size_t n)
 TEST(objects_are_written_as_upstream_writes_them)
 {
     static const struct row rows[] = {
-        { "what is always there", "core/v1.Pod", "{}", "{\"metadata\":{},\"spec\":{\"containers\":null},\"status\":{}}" },
+        { "what is always there", "core/v1.Pod", "{}",
+          "{\"metadata\":{},\"spec\":{\"containers\":null},\"status\":{}}" },
         { "fields in order of the schema", "core/v1.ContainerPort", "{\"containerPort\":80,\"name\":\"a\"}",
           "{\"name\":\"a\",\"containerPort\":80}" },
         { "zero values are left out", "core/v1.ContainerPort",
@@ -67,8 +68,10 @@ TEST(objects_are_written_as_upstream_writes_them)
         { "null lists are absent", "core/v1.PodList", "{\"items\":null}", "{\"metadata\":{},\"items\":null}" },
         { "names of embedded structs do not show", "core/v1.Volume", "{\"emptyDir\":{},\"name\":\"v\"}",
           "{\"name\":\"v\",\"emptyDir\":{}}" },
-        { "unset int-or-strings and quantities are zero", "core/v1.ServicePort", "{}", "{\"port\":0,\"targetPort\":0}" },
-        { "unset quantities are zero", "core/v1.ResourceFieldSelector", "{}", "{\"resource\":\"\",\"divisor\":\"0\"}" },
+        { "unset int-or-strings and quantities are zero", "core/v1.ServicePort", "{}",
+          "{\"port\":0,\"targetPort\":0}" },
+        { "unset quantities are zero", "core/v1.ResourceFieldSelector", "{}",
+          "{\"resource\":\"\",\"divisor\":\"0\"}" },
         { "doubles", "apiextensions.k8s.io/v1.JSONSchemaProps", "{\"maximum\":1.50,\"minimum\":1e21}",
           "{\"maximum\":1.5,\"minimum\":1e+21}" },
         { "raw JSON keeps its spelling", "apps/v1.ControllerRevision",
@@ -76,7 +79,8 @@ TEST(objects_are_written_as_upstream_writes_them)
           "{\"metadata\":{},\"data\":{\"b\":1.0,\"a\":\"\\u003c\\u0041\"},\"revision\":1}" },
         { "wrapped lists", "meta/v1.APIResource", "{\"verbs\":[\"get\"]}",
           "{\"name\":\"\",\"singularName\":\"\",\"namespaced\":false,\"kind\":\"\",\"verbs\":[\"get\"]}" },
-        { "wrapped lists in maps", "authentication.k8s.io/v1.UserInfo", "{\"extra\":{\"b\":[],\"a\":null,\"c\":[\"x\"]}}",
+        { "wrapped lists in maps", "authentication.k8s.io/v1.UserInfo",
+          "{\"extra\":{\"b\":[],\"a\":null,\"c\":[\"x\"]}}",
           "{\"extra\":{\"a\":null,\"b\":[],\"c\":[\"x\"]}}" },
     };
     CHECK_ROWS(rows);
@@ -97,9 +101,11 @@ TEST(types_with_a_choice_of_shapes)
         { "an empty list and anything else is null", "apiextensions.k8s.io/v1.JSONSchemaProps",
           "{\"items\":[],\"dependencies\":{\"q\":5,\"r\":null,\"s\":[\"a\"],\"t\":{}}}",
           "{\"items\":null,\"dependencies\":{\"q\":null,\"r\":null,\"s\":[\"a\"],\"t\":{}}}" },
-        { "null is absent", "apiextensions.k8s.io/v1.JSONSchemaProps", "{\"items\":null,\"additionalItems\":null}", "{}" },
+        { "null is absent", "apiextensions.k8s.io/v1.JSONSchemaProps",
+          "{\"items\":null,\"additionalItems\":null}", "{}" },
         { "the second one replaces the first", "apiextensions.k8s.io/v1.JSONSchemaProps",
-          "{\"items\":{\"type\":\"a\",\"title\":\"t\"},\"items\":{\"type\":\"b\"}}", "{\"items\":{\"type\":\"b\"}}" },
+          "{\"items\":{\"type\":\"a\",\"title\":\"t\"},\"items\":{\"type\":\"b\"}}",
+          "{\"items\":{\"type\":\"b\"}}" },
         { "an error of type inside is fatal", "apiextensions.k8s.io/v1.JSONSchemaProps",
           "{\"type\":1,\"items\":{\"type\":5,\"title\":true}}",
           "json: cannot unmarshal number into Go struct field JSONSchemaProps.items.type of type string" },
@@ -110,21 +116,30 @@ TEST(types_with_a_choice_of_shapes)
 TEST(what_is_given_twice_is_merged)
 {
     static const struct row rows[] = {
-        { "scalars: the last", "core/v1.ContainerPort", "{\"containerPort\":1,\"containerPort\":2}", "{\"containerPort\":2}" },
+        { "scalars: the last", "core/v1.ContainerPort", "{\"containerPort\":1,\"containerPort\":2}",
+          "{\"containerPort\":2}" },
         { "structs: together", "core/v1.Pod", "{\"metadata\":{\"name\":\"a\"},\"metadata\":{\"uid\":\"u\"}}",
           "{\"metadata\":{\"name\":\"a\",\"uid\":\"u\"},\"spec\":{\"containers\":null},\"status\":{}}" },
         { "maps: together", "core/v1.ConfigMap", "{\"data\":{\"a\":\"1\",\"b\":\"2\"},\"data\":{\"b\":\"3\"}}",
           "{\"metadata\":{},\"data\":{\"a\":\"1\",\"b\":\"3\"}}" },
         { "lists: into the elements", "core/v1.PodSpec",
-          "{\"containers\":[{\"name\":\"a\",\"image\":\"i\"},{\"name\":\"b\"}],\"containers\":[{\"name\":\"c\"}]}",
+          "{\"containers\":[{\"name\":\"a\",\"image\":\"i\"},{\"name\":\"b\"}],\"containers\":[{\"name\":\"c\"}"
+          "]}",
           "{\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"resources\":{}}]}" },
         { "elements that were cut off come back", "core/v1.NamespaceSpec",
           "{\"finalizers\":[\"a\",\"b\",\"c\"],\"finalizers\":[\"d\"],\"finalizers\":[\"x\",null,null,null]}",
           "{\"finalizers\":[\"x\",\"b\",\"c\",\"\"]}" },
+        { "maps cleared in between", "core/v1.ConfigMap",
+          "{\"data\":{\"b\":\"1\",\"a\":\"2\"},\"data\":{\"c\":\"3\"},\"data\":null,\"data\":{\"e\":\"5\","
+          "\"d\":\"4\"},"
+          "\"data\":{\"d\":\"6\",\"a\":\"7\",\"f\":\"8\",\"g\":\"9\"}}",
+          "{\"metadata\":{},\"data\":{\"a\":\"7\",\"d\":\"6\",\"e\":\"5\",\"f\":\"8\",\"g\":\"9\"}}" },
         { "an empty list forgets them", "core/v1.NamespaceSpec",
-          "{\"finalizers\":[\"a\",\"b\"],\"finalizers\":[],\"finalizers\":[\"x\",null]}", "{\"finalizers\":[\"x\",\"\"]}" },
+          "{\"finalizers\":[\"a\",\"b\"],\"finalizers\":[],\"finalizers\":[\"x\",null]}",
+          "{\"finalizers\":[\"x\",\"\"]}" },
         { "null clears pointers, lists and maps", "core/v1.PodSpec",
-          "{\"containers\":[],\"containers\":null,\"priority\":1,\"priority\":null,\"nodeSelector\":{\"a\":\"b\"},"
+          "{\"containers\":[],\"containers\":null,\"priority\":1,\"priority\":null,\"nodeSelector\":{\"a\":"
+          "\"b\"},"
           "\"nodeSelector\":null}",
           "{\"containers\":null}" },
         { "null leaves scalars and structs", "core/v1.PodSpec",
@@ -132,10 +147,10 @@ TEST(what_is_given_twice_is_merged)
           "{\"containers\":null,\"nodeName\":\"n\",\"hostPID\":true}" },
         { "null makes a time zero", "meta/v1.ObjectMeta",
           "{\"creationTimestamp\":\"2024-01-02T03:04:05Z\",\"creationTimestamp\":null}", "{}" },
-        { "a quantity keeps its text through null", "core/v1.ResourceFieldSelector", "{\"divisor\":\"1\",\"divisor\":null}",
-          "{\"resource\":\"\",\"divisor\":\"1\"}" },
-        { "but not one that was made", "core/v1.ResourceFieldSelector", "{\"divisor\":\"1.5\",\"divisor\":null}",
-          "{\"resource\":\"\",\"divisor\":\"0\"}" },
+        { "a quantity keeps its text through null", "core/v1.ResourceFieldSelector",
+          "{\"divisor\":\"1\",\"divisor\":null}", "{\"resource\":\"\",\"divisor\":\"1\"}" },
+        { "but not one that was made", "core/v1.ResourceFieldSelector",
+          "{\"divisor\":\"1.5\",\"divisor\":null}", "{\"resource\":\"\",\"divisor\":\"0\"}" },
         { "an int-or-string goes back to its number", "core/v1.ServicePort",
           "{\"targetPort\":\"a\",\"targetPort\":null}", "{\"port\":0,\"targetPort\":0}" },
         { "null as an element is zero", "core/v1.PodSpec",
@@ -152,7 +167,8 @@ TEST(what_is_given_twice_is_merged)
 TEST(bytes_come_as_base64_or_as_numbers)
 {
     static const struct row rows[] = {
-        { "base64", "core/v1.Secret", "{\"data\":{\"a\":\"aGk=\"}}", "{\"metadata\":{},\"data\":{\"a\":\"aGk=\"}}" },
+        { "base64", "core/v1.Secret", "{\"data\":{\"a\":\"aGk=\"}}",
+          "{\"metadata\":{},\"data\":{\"a\":\"aGk=\"}}" },
         { "numbers", "core/v1.Secret", "{\"data\":{\"a\":[1,2,null],\"b\":[]}}",
           "{\"metadata\":{},\"data\":{\"a\":\"AQIA\",\"b\":\"\"}}" },
         { "not base64", "core/v1.Secret", "{\"data\":{\"a\":\"a!\"}}", "illegal base64 data at input byte 1" },
@@ -183,26 +199,31 @@ TEST(refusals_name_place_and_type)
         { "type meta of an element", "core/v1.PodList", "{\"items\":[{\"kind\":1}]}",
           "json: cannot unmarshal number into Go struct field Pod.items.TypeMeta.kind of type string" },
         { "an embedded struct on the way", "core/v1.Probe", "{\"tcpSocket\":{\"port\":1.5}}",
-          "json: cannot unmarshal number 1.5 into Go struct field TCPSocketAction.ProbeHandler.tcpSocket.port of type "
+          "json: cannot unmarshal number 1.5 into Go struct field TCPSocketAction.ProbeHandler.tcpSocket.port "
+          "of type "
           "int32" },
         { "a fraction", "core/v1.PodSpec", "{\"priority\":1.0}",
           "json: cannot unmarshal number 1.0 into Go struct field PodSpec.priority of type int32" },
         { "too large for 32 bits", "core/v1.PodSpec", "{\"priority\":2147483648}",
           "json: cannot unmarshal number 2147483648 into Go struct field PodSpec.priority of type int32" },
         { "too large for 64 bits", "core/v1.PodSpec", "{\"activeDeadlineSeconds\":9223372036854775808}",
-          "json: cannot unmarshal number 9223372036854775808 into Go struct field PodSpec.activeDeadlineSeconds of "
+          "json: cannot unmarshal number 9223372036854775808 into Go struct field "
+          "PodSpec.activeDeadlineSeconds of "
           "type int64" },
         { "too large for a double", "apiextensions.k8s.io/v1.JSONSchemaProps", "{\"maximum\":1e400}",
           "json: cannot unmarshal number 1e400 into Go struct field JSONSchemaProps.maximum of type float64" },
-        { "the first error of type counts", "core/v1.Pod", "{\"spec\":{\"nodeName\":1},\"metadata\":{\"name\":2}}",
+        { "the first error of type counts", "core/v1.Pod",
+          "{\"spec\":{\"nodeName\":1},\"metadata\":{\"name\":2}}",
           "json: cannot unmarshal number into Go struct field PodSpec.spec.nodeName of type string" },
-        { "a fatal one goes before it", "meta/v1.ObjectMeta", "{\"name\":1,\"creationTimestamp\":\"x\",\"uid\":2}",
+        { "a fatal one goes before it", "meta/v1.ObjectMeta",
+          "{\"name\":1,\"creationTimestamp\":\"x\",\"uid\":2}",
           "parsing time \"x\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"x\" as \"2006\"" },
         { "a time that is no text", "meta/v1.ObjectMeta", "{\"creationTimestamp\":5}",
           "json: cannot unmarshal number into Go struct field ObjectMeta.creationTimestamp of type string" },
-        { "a fault of syntax goes before both", "meta/v1.ObjectMeta", "{\"name\":1,\"creationTimestamp\":\"x\"},",
-          "invalid character ',' after top-level value" },
-        { "a quantity", "core/v1.ResourceFieldSelector", "{\"divisor\":\"1ki\"}", "unable to parse quantity's suffix" },
+        { "a fault of syntax goes before both", "meta/v1.ObjectMeta",
+          "{\"name\":1,\"creationTimestamp\":\"x\"},", "invalid character ',' after top-level value" },
+        { "a quantity", "core/v1.ResourceFieldSelector", "{\"divisor\":\"1ki\"}",
+          "unable to parse quantity's suffix" },
         { "an escaped quantity", "core/v1.ResourceFieldSelector", "{\"divisor\":\"\\u0031\"}",
           "quantities must match the regular expression "
           "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'" },
@@ -215,11 +236,13 @@ TEST(limits_of_integers_are_exact)
     static const struct row rows[] = {
         { "int32", "core/v1.PodSpec", "{\"containers\":[],\"priority\":-2147483648}",
           "{\"containers\":[],\"priority\":-2147483648}" },
-        { "largest", "meta/v1.ObjectMeta", "{\"generation\":9223372036854775807}", "{\"generation\":9223372036854775807}" },
+        { "largest", "meta/v1.ObjectMeta", "{\"generation\":9223372036854775807}",
+          "{\"generation\":9223372036854775807}" },
         { "smallest", "meta/v1.ObjectMeta", "{\"generation\":-9223372036854775808}",
           "{\"generation\":-9223372036854775808}" },
         { "below", "meta/v1.ObjectMeta", "{\"generation\":-9223372036854775809}",
-          "json: cannot unmarshal number -9223372036854775809 into Go struct field ObjectMeta.generation of type int64" },
+          "json: cannot unmarshal number -9223372036854775809 into Go struct field ObjectMeta.generation of "
+          "type int64" },
         { "minus zero", "meta/v1.ObjectMeta", "{\"generation\":-0,\"uid\":\"u\"}", "{\"uid\":\"u\"}" },
     };
     CHECK_ROWS(rows);
@@ -232,23 +255,42 @@ TEST(findings_name_unknown_and_repeated_fields)
         const char *want[4];
     } rows[] = {
         { "nothing", "core/v1.Pod", "{\"metadata\":{\"name\":\"a\"}}", { NULL } },
-        { "unknown", "core/v1.Pod", "{\"x\":1,\"spec\":{\"containers\":[{},{\"Image\":\"i\"}]}}",
+        { "unknown",
+          "core/v1.Pod",
+          "{\"x\":1,\"spec\":{\"containers\":[{},{\"Image\":\"i\"}]}}",
           { "unknown field \"x\"", "unknown field \"spec.containers[1].Image\"" } },
-        { "given twice", "core/v1.Pod", "{\"metadata\":{\"name\":\"a\",\"name\":\"b\"},\"metadata\":null}",
+        { "given twice",
+          "core/v1.Pod",
+          "{\"metadata\":{\"name\":\"a\",\"name\":\"b\"},\"metadata\":null}",
           { "duplicate field \"metadata.name\"", "duplicate field \"metadata\"" } },
         { "the same again", "core/v1.Pod", "{\"x\":1,\"x\":2,\"x\":3}", { "unknown field \"x\"" } },
-        { "keys of a map", "core/v1.ConfigMap", "{\"data\":{\"b\":\"1\",\"a\":\"2\",\"b\":\"3\"}}",
+        { "keys of a map",
+          "core/v1.ConfigMap",
+          "{\"data\":{\"b\":\"1\",\"a\":\"2\",\"b\":\"3\"}}",
           { "duplicate field \"data.b\"" } },
-        { "a key given twice in a row", "core/v1.ConfigMap", "{\"data\":{\"a\":\"1\",\"a\":\"3\"}}",
+        { "a key given twice in a row",
+          "core/v1.ConfigMap",
+          "{\"data\":{\"a\":\"1\",\"a\":\"3\"}}",
           { "duplicate field \"data.a\"" } },
-        { "the same map twice", "core/v1.ConfigMap", "{\"data\":{\"a\":\"1\"},\"data\":{\"a\":\"2\"}}",
+        { "the same map twice",
+          "core/v1.ConfigMap",
+          "{\"data\":{\"a\":\"1\"},\"data\":{\"a\":\"2\"}}",
           { "duplicate field \"data\"" } },
-        { "names are quoted", "core/v1.Pod", "{\"a\\\"\\n\\u0000\":1,\"\":2}",
+        { "names are quoted",
+          "core/v1.Pod",
+          "{\"a\\\"\\n\\u0000\":1,\"\":2}",
           { "unknown field \"a\\\"\\n\\x00\"", "unknown field \"\"" } },
-        { "not within raw JSON", "apps/v1.ControllerRevision", "{\"data\":{\"a\":1,\"a\":2},\"revision\":1}", { NULL } },
-        { "not within a choice of shapes", "apiextensions.k8s.io/v1.JSONSchemaProps", "{\"items\":{\"x\":1},\"y\":2}",
+        { "not within raw JSON",
+          "apps/v1.ControllerRevision",
+          "{\"data\":{\"a\":1,\"a\":2},\"revision\":1}",
+          { NULL } },
+        { "not within a choice of shapes",
+          "apiextensions.k8s.io/v1.JSONSchemaProps",
+          "{\"items\":{\"x\":1},\"y\":2}",
           { "unknown field \"y\"" } },
-        { "in structs in maps", "apiextensions.k8s.io/v1.JSONSchemaProps", "{\"properties\":{\"p\":{\"x\":1}}}",
+        { "in structs in maps",
+          "apiextensions.k8s.io/v1.JSONSchemaProps",
+          "{\"properties\":{\"p\":{\"x\":1}}}",
           { "unknown field \"properties.p.x\"" } },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -287,6 +329,45 @@ TEST(many_keys_and_many_findings)
     CHECK_INT("members", value_path(type_of("core/v1.ConfigMap"), &v, "data")->n, 1500);
     strbuf_fini(&json);
     arena_fini(&a);
+}
+
+/* What is given again and again must cost no more than its text: neither time nor memory. */
+TEST(repeated_keys_cost_no_more_than_their_text)
+{
+    static const struct {
+        const char *what, *type, *head, *once, *again, *tail, *path;
+        int n_once, n_again;
+        uint32_t n;
+    } rows[] = {
+        { "a map", "core/v1.ConfigMap", "{\"data\":{\"k\":\"\"", ",\"k%d\":\"\"", ",\"data\":{\"k%d\":\"\"}",
+          "}", "data", 50000, 50000, 50001 },
+        { "a list", "core/v1.NamespaceSpec", "{\"finalizers\":[\"\"", ",\"f%d\"", ",\"finalizers\":[\"%d\"]",
+          "}", "finalizers", 50000, 50000, 1 },
+        { "lists in elements of a list", "core/v1.PodSpec", "{\"containers\":[{}", ",{\"args\":[\"%d\",\"\"]}",
+          ",\"containers\":[{\"args\":[\"%d\"]}]", "}", "containers", 50000, 50000, 1 },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct arena a;
+        arena_init(&a);
+        struct strbuf json;
+        strbuf_init(&json, STRBUF_NO_MAX);
+        strbuf_add_text(&json, rows[i].head);
+        for (int k = 0; k < rows[i].n_once; k++)
+            strbuf_printf(&json, rows[i].once, k);
+        strbuf_add_char(&json, i == 0 ? '}' : ']');
+        for (int k = 0; k < rows[i].n_again; k++)
+            strbuf_printf(&json, rows[i].again, k);
+        strbuf_add_text(&json, rows[i].tail);
+        const struct type *t = type_of(rows[i].type);
+        struct value v;
+        struct err e;
+        err_init(&e, &a);
+        CHECK(!json_decode(&a, t, strbuf_str(&json), NULL, &v, &e));
+        CHECK_INT(rows[i].what, value_path(t, &v, rows[i].path)->n, rows[i].n);
+        CHECK(a.n_bytes < 64 << 20);
+        strbuf_fini(&json);
+        arena_fini(&a);
+    }
 }
 
 TEST(findings_of_a_text_that_is_refused_are_dropped)
@@ -370,8 +451,9 @@ TEST(a_full_buffer_stays_within_its_maximum)
     struct value v;
     struct err e;
     err_init(&e, &a);
-    CHECK(!json_decode(&a, t, STR("{\"metadata\":{\"name\":\"a\",\"labels\":{\"<\":\"b\"}},\"spec\":{\"containers\":[{}]}}"),
-                       NULL, &v, &e));
+    CHECK(!json_decode(
+        &a, t, STR("{\"metadata\":{\"name\":\"a\",\"labels\":{\"<\":\"b\"}},\"spec\":{\"containers\":[{}]}}"),
+        NULL, &v, &e));
     size_t n = encoded(&a, t, &v).n;
     for (size_t max = 0; max < n; max++) {
         struct strbuf out;

@@ -50,10 +50,10 @@ TEST(numbers_end_where_json_ends_them)
     static const struct {
         const char *text, *number; /* NULL: refused */
     } rows[] = {
-        { "0", "0" },         { "-0", "-0" },     { "12,", "12" },         { "1.50]", "1.50" },
-        { "-1e9}", "-1e9" },  { "2E-3", "2E-3" }, { "1e+10 ", "1e+10" },   { "01", "0" },
-        { "-", NULL },        { "+1", NULL },     { ".5", NULL },          { "1.", NULL },
-        { "1e", NULL },       { "1e+", NULL },    { "", NULL },            { "x", NULL },
+        { "0", "0" },        { "-0", "-0" },     { "12,", "12" },       { "1.50]", "1.50" },
+        { "-1e9}", "-1e9" }, { "2E-3", "2E-3" }, { "1e+10 ", "1e+10" }, { "01", "0" },
+        { "-", NULL },       { "+1", NULL },     { ".5", NULL },        { "1.", NULL },
+        { "1e", NULL },      { "1e+", NULL },    { "", NULL },          { "x", NULL },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct json_scan s = json_scan_init(str_of(rows[i].text));
@@ -83,8 +83,8 @@ TEST(containers_are_walked_member_by_member)
         const char *text;
         int n; /* -1: fault */
     } rows[] = {
-        { "[]", 0 },   { "[ ]", 0 },   { "[1]", 1 },  { "[1 , 2]", 2 }, { "[1,]", -1 },
-        { "[,1]", -1 }, { "[1 2]", -1 }, { "[1", -1 },  { "[", -1 },
+        { "[]", 0 },    { "[ ]", 0 },    { "[1]", 1 }, { "[1 , 2]", 2 }, { "[1,]", -1 },
+        { "[,1]", -1 }, { "[1 2]", -1 }, { "[1", -1 }, { "[", -1 },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct json_scan s = json_scan_init(str_of(rows[i].text));
@@ -108,8 +108,8 @@ TEST(raw_json_is_compacted_as_it_is_written)
         { "HTML", "[\"<a&b>\"]", "[\"<a&b>\"]", "[\"\\u003ca\\u0026b\\u003e\"]" },
         { "HTML behind plain words", "\"abcdefghijklmn<\"", "\"abcdefghijklmn<\"",
           "\"abcdefghijklmn\\u003c\"" },
-        { "line separators", "\"\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xaa\"", "\"\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xaa\"",
-          "\"\\u2028\\u2029\xe2\x80\xaa\"" },
+        { "line separators", "\"\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xaa\"",
+          "\"\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xaa\"", "\"\\u2028\\u2029\xe2\x80\xaa\"" },
         { "escapes and numbers stay", "[1.0e+05,\"\\u0041\\/\"]", "[1.0e+05,\"\\u0041\\/\"]",
           "[1.0e+05,\"\\u0041\\/\"]" },
         { "bytes that are not UTF-8", "\"\xff \xe2\"", "\"\xff \xe2\"", "\"\xff \xe2\"" },

@@ -22,11 +22,12 @@ static struct str answer(struct arena *a, enum media m, struct str body, struct 
     return copy;
 }
 
-#define EMPTY_POD "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{},\"spec\":{\"containers\":null},\"status\":{}}"
+#define EMPTY_POD \
+    "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{},\"spec\":{\"containers\":null},\"status\":{}}"
 #define UNRECOGNIZED "the object provided is unrecognized (must be of type Pod): "
 #define NO_META UNRECOGNIZED "couldn't get version/kind; json parse error: "
-#define META_STRUCT                                                                        \
-    "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string "       \
+#define META_STRUCT                                                                  \
+    "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string " \
     "\"json:\\\"kind,omitempty\\\"\" }"
 
 TEST(kind_and_version_come_from_the_body_or_the_endpoint)
@@ -42,13 +43,16 @@ TEST(kind_and_version_come_from_the_body_or_the_endpoint)
         { "a slash alone", "{\"apiVersion\":\"/\"}", "ok " EMPTY_POD },
         { "in another case", "{\"KIND\":\"Pod\",\"ApiVersion\":\"v1\"}", "ok " EMPTY_POD },
         { "an unknown kind in another case", "{\"\\u212aind\":\"Nope\"}",
-          "Nope in version \"v1\" cannot be handled as a Pod: no kind \"Nope\" is registered for version \"v1\" in scheme "
+          "Nope in version \"v1\" cannot be handled as a Pod: no kind \"Nope\" is registered for version "
+          "\"v1\" in scheme "
           "\"pkg/api/legacyscheme/scheme.go:30\"" },
         { "an unknown kind", "{\"kind\":\"No\\\"pe\"}",
-          "No\"pe in version \"v1\" cannot be handled as a Pod: no kind \"No\\\"pe\" is registered for version \"v1\" in "
+          "No\"pe in version \"v1\" cannot be handled as a Pod: no kind \"No\\\"pe\" is registered for version "
+          "\"v1\" in "
           "scheme \"pkg/api/legacyscheme/scheme.go:30\"" },
         { "an unknown version", "{\"apiVersion\":\"x.io/v9\"}",
-          "Pod in version \"v9\" cannot be handled as a Pod: no kind \"Pod\" is registered for version \"x.io/v9\" in "
+          "Pod in version \"v9\" cannot be handled as a Pod: no kind \"Pod\" is registered for version "
+          "\"x.io/v9\" in "
           "scheme \"pkg/api/legacyscheme/scheme.go:30\"" },
         { "a group without a version", "{\"apiVersion\":\"x.io/\"}",
           "Pod in version \"\" cannot be handled as a Pod: Object 'apiVersion' is missing in "
@@ -56,9 +60,11 @@ TEST(kind_and_version_come_from_the_body_or_the_endpoint)
         { "too many slashes", "{\"apiVersion\":\"a/b/c\"}",
           UNRECOGNIZED "unexpected GroupVersion string: a/b/c ({\"apiVersion\":\"a/b/c\"})" },
         { "another kind", "{\"kind\":\"Service\"}",
-          "Service in version \"v1\" cannot be handled as a Pod: converting (v1.Service) to (core.Pod): unknown conversion" },
+          "Service in version \"v1\" cannot be handled as a Pod: converting (v1.Service) to (core.Pod): "
+          "unknown conversion" },
         { "another group", "{\"kind\":\"Deployment\",\"apiVersion\":\"apps/v1\"}",
-          "Deployment in version \"v1\" cannot be handled as a Pod: converting (v1.Deployment) to (core.Pod): unknown "
+          "Deployment in version \"v1\" cannot be handled as a Pod: converting (v1.Deployment) to (core.Pod): "
+          "unknown "
           "conversion" },
     };
     struct arena a;
@@ -86,8 +92,9 @@ TEST(bodies_that_cannot_be_read_are_summed_up)
           NO_META "json: cannot unmarshal object into Go struct field .apiVersion of type string "
                   "({\"APIVERSION\":{}})" },
         { "{\"kind\":1]", NO_META "invalid character ']' after object key:value pair ({\"kind\":1])" },
-        { "{\"spec\":[]}", "Pod in version \"v1\" cannot be handled as a Pod: json: cannot unmarshal array into Go struct "
-                          "field Pod.spec of type v1.PodSpec" },
+        { "{\"spec\":[]}",
+          "Pod in version \"v1\" cannot be handled as a Pod: json: cannot unmarshal array into Go struct "
+          "field Pod.spec of type v1.PodSpec" },
     };
     struct arena a;
     arena_init(&a);
@@ -104,17 +111,20 @@ TEST(findings_are_ignored_returned_or_refused)
     struct arena a;
     arena_init(&a);
     static struct findings f;
-    CHECK_STR("ignore", answer(&a, MEDIA_JSON, str_of(body), pods, VALIDATION_IGNORE, &f), STR("ok " EMPTY_POD));
+    CHECK_STR("ignore", answer(&a, MEDIA_JSON, str_of(body), pods, VALIDATION_IGNORE, &f),
+              STR("ok " EMPTY_POD));
     CHECK_INT("ignore", f.n, 0);
     CHECK_STR("warn", answer(&a, MEDIA_JSON, str_of(body), pods, VALIDATION_WARN, &f), STR("ok " EMPTY_POD));
     CHECK_INT("warn", f.n, 2);
     CHECK_TEXT("warn", f.texts[1], "unknown field \"metadata.y\"");
     CHECK_STR("strict", answer(&a, MEDIA_JSON, str_of(body), pods, VALIDATION_STRICT, &f),
-              STR("Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: unknown field \"x\", unknown "
+              STR("Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: unknown field "
+                  "\"x\", unknown "
                   "field \"metadata.y\""));
     CHECK_STR("the kind goes first",
               answer(&a, MEDIA_JSON, STR("{\"kind\":\"Service\",\"x\":1}"), pods, VALIDATION_STRICT, &f),
-              STR("Service in version \"v1\" cannot be handled as a Pod: converting (v1.Service) to (core.Pod): unknown "
+              STR("Service in version \"v1\" cannot be handled as a Pod: converting (v1.Service) to "
+                  "(core.Pod): unknown "
                   "conversion"));
     arena_fini(&a);
 }
@@ -126,13 +136,15 @@ TEST(versions_of_one_kind_are_told_apart)
     struct arena a;
     arena_init(&a);
     static struct findings f;
-    CHECK_STR("of another group",
-              answer(&a, MEDIA_JSON, STR("{\"apiVersion\":\"events.k8s.io/v1\"}"), events, VALIDATION_IGNORE, &f),
-              STR("the API version in the data (events.k8s.io/v1) does not match the expected API version (v1)"));
-    CHECK_STR("of the same group",
-              answer(&a, MEDIA_JSON, STR("{\"apiVersion\":\"autoscaling/v1\"}"), scalers, VALIDATION_IGNORE, &f),
-              STR("the API version in the data (autoscaling/v1) does not match the expected API version "
-                  "(autoscaling/v2)"));
+    CHECK_STR(
+        "of another group",
+        answer(&a, MEDIA_JSON, STR("{\"apiVersion\":\"events.k8s.io/v1\"}"), events, VALIDATION_IGNORE, &f),
+        STR("the API version in the data (events.k8s.io/v1) does not match the expected API version (v1)"));
+    CHECK_STR(
+        "of the same group",
+        answer(&a, MEDIA_JSON, STR("{\"apiVersion\":\"autoscaling/v1\"}"), scalers, VALIDATION_IGNORE, &f),
+        STR("the API version in the data (autoscaling/v1) does not match the expected API version "
+            "(autoscaling/v2)"));
     static const struct gvk options = { { "", 0 }, { "v1", 2 }, { "DeleteOptions", 13 } };
     CHECK_STR("but not those of the meta group",
               answer(&a, MEDIA_JSON, STR("{\"apiVersion\":\"policy/v1\"}"), options, VALIDATION_IGNORE, &f),
@@ -147,13 +159,15 @@ TEST(yaml_and_protobuf_bodies)
     static struct findings f;
     CHECK_STR("YAML", answer(&a, MEDIA_YAML, STR("kind: Pod\nmetadata: {}\n"), pods, VALIDATION_STRICT, &f),
               STR("ok " EMPTY_POD));
-    CHECK_STR("keys given twice in YAML come first",
-              answer(&a, MEDIA_YAML, STR("x: 1\nkind: Pod\nkind: Pod\n"), pods, VALIDATION_STRICT, &f),
-              STR("Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: yaml: unmarshal errors:\n"
-                  "  line 3: key \"kind\" already set in map, unknown field \"x\""));
+    CHECK_STR(
+        "keys given twice in YAML come first",
+        answer(&a, MEDIA_YAML, STR("x: 1\nkind: Pod\nkind: Pod\n"), pods, VALIDATION_STRICT, &f),
+        STR("Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: yaml: unmarshal errors:\n"
+            "  line 3: key \"kind\" already set in map, unknown field \"x\""));
     CHECK_STR("no protobuf", answer(&a, MEDIA_PROTOBUF, STR("{}"), pods, VALIDATION_STRICT, &f),
-              STR(UNRECOGNIZED "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] "
-                               "({})"));
+              STR(UNRECOGNIZED
+                  "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0] "
+                  "({})"));
     CHECK_STR("nothing", answer(&a, MEDIA_PROTOBUF, STR(""), pods, VALIDATION_STRICT, &f),
               STR(UNRECOGNIZED "empty data (<empty>)"));
     arena_fini(&a);
@@ -161,9 +175,10 @@ TEST(yaml_and_protobuf_bodies)
 
 TEST(what_is_encoded_decodes_again_in_every_media_type)
 {
-    static const char body[] = "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\"},"
-                               "\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{\"cpu\":\"1500m\"}}}]},"
-                               "\"status\":{}}";
+    static const char body[] =
+        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\"},"
+        "\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{\"cpu\":\"1500m\"}}}]},"
+        "\"status\":{}}";
     struct arena a;
     arena_init(&a);
     static struct findings f;

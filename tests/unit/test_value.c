@@ -9,8 +9,8 @@ static struct value decoded(struct arena *a, const struct type *t, const char *j
     struct value v;
     struct err e;
     err_init(&e, a);
-    enum err_code rc = t ? json_decode(a, t, str_of(json), NULL, &v, &e)
-                         : json_decode_plain(a, str_of(json), &v, &e);
+    enum err_code rc =
+        t ? json_decode(a, t, str_of(json), NULL, &v, &e) : json_decode_plain(a, str_of(json), &v, &e);
     if (rc)
         FAIL("%s: %s", json, e.message);
     return v;
@@ -21,8 +21,12 @@ TEST(members_are_sorted_and_the_last_of_a_key_stays)
     static const struct {
         const char *what;
         int stride, n; /* keys i * stride % n */
-    } rows[] = { { "ascending", 1, 12 },  { "few, mixed", 5, 12 },      { "few, descending", 11, 12 },
-                 { "many, mixed", 7, 100 }, { "many, descending", 99, 100 }, { "each key twice", 2, 16 },
+    } rows[] = { { "ascending", 1, 12 },
+                 { "few, mixed", 5, 12 },
+                 { "few, descending", 11, 12 },
+                 { "many, mixed", 7, 100 },
+                 { "many, descending", 99, 100 },
+                 { "each key twice", 2, 16 },
                  { "many, each key twice", 2, 100 } };
     for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
         struct arena a;
@@ -111,8 +115,9 @@ TEST(values_are_equal_by_what_they_hold)
 TEST(a_copy_depends_on_nothing_but_its_arena)
 {
     const struct type *pod = schema_type(STR("core/v1.Pod"));
-    char json[] = "{\"metadata\":{\"name\":\"web\",\"labels\":{\"app\":\"shop\"},"
-                  "\"creationTimestamp\":\"2024-01-02T03:04:05Z\"},\"spec\":{\"containers\":[{\"image\":\"a\"}]}}";
+    char json[] =
+        "{\"metadata\":{\"name\":\"web\",\"labels\":{\"app\":\"shop\"},"
+        "\"creationTimestamp\":\"2024-01-02T03:04:05Z\"},\"spec\":{\"containers\":[{\"image\":\"a\"}]}}";
     struct arena first, second;
     arena_init(&first);
     arena_init(&second);

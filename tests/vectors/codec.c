@@ -1,5 +1,5 @@
-/* codec: JSON to JSON, JSON to protobuf, protobuf to JSON, also as events of a watch. codec-unknown: lenient decoding.
- * CODEC.md sections 1 and 2. */
+/* codec: JSON to JSON, JSON to protobuf, protobuf to JSON, also as events of a watch. codec-unknown: lenient
+ * decoding. CODEC.md sections 1 and 2. */
 #include "api/json.h"
 #include "api/object.h"
 #include "api/proto.h"
@@ -127,8 +127,8 @@ void check_codec(struct vector_case *c)
 void check_codec_unknown(struct vector_case *c)
 {
     bool protobuf = vector_has(c->record, "protobuf");
-    struct str body = protobuf ? vector_base64(c->arena, vector_str(c->record, "protobuf"))
-                               : vector_bytes(c, "input");
+    struct str body =
+        protobuf ? vector_base64(c->arena, vector_str(c->record, "protobuf")) : vector_bytes(c, "input");
     struct gvk seen, endpoint = { .kind = vector_str(c->record, "kind") };
     schema_split_api_version(vector_str(c->record, "apiVersion"), &endpoint.group, &endpoint.version);
     struct object o;
@@ -139,6 +139,5 @@ void check_codec_unknown(struct vector_case *c)
     if (refused != vector_has(c->record, "error"))
         vector_mismatch(c, "%s: %s", vector_str(c->record, "why").p, refused ? e.message : "is accepted");
     else if (!refused)
-        vector_text(c, "decoded and written again", as_json(c, o.type, &o.value),
-                    vector_bytes(c, "json"));
+        vector_text(c, "decoded and written again", as_json(c, o.type, &o.value), vector_bytes(c, "json"));
 }

@@ -14,15 +14,31 @@
 
 enum { MISMATCHES_SHOWN = 10, LINE_BYTES_MAX = 64 << 20 };
 
+#define SCHEDULING { check_requests }
+
 static const struct vector_family families[] = {
-    { "names", check_names },
-    { "selectors", check_selectors },
-    { "codec", check_codec },
-    { "codec-unknown", check_codec_unknown },
-    { "patches", check_patches },
-    { "quantity", check_quantity },
-    { "strict", check_strict },
-    { NULL, NULL },
+    { "codec", { check_codec, check_typed } },
+    { "codec-unknown", { check_codec_unknown, check_typed_lenient } },
+    { "strict", { check_strict } },
+    { "quantity", { check_quantity } },
+    { "selectors", { check_selectors } },
+    { "names", { check_names } },
+    { "patches", { check_patches } },
+    { "resources", SCHEDULING },
+    { "scoring-strategies", SCHEDULING },
+    { "balanced", SCHEDULING },
+    { "taints", SCHEDULING },
+    { "nodeaffinity", SCHEDULING },
+    { "ports", SCHEDULING },
+    { "images", SCHEDULING },
+    { "interpod", SCHEDULING },
+    { "spread", SCHEDULING },
+    { "volumes", SCHEDULING },
+    { "preemption", SCHEDULING },
+    { "gates", SCHEDULING },
+    { "mixed", SCHEDULING },
+    { "config", SCHEDULING },
+    { NULL, { NULL } },
 };
 
 void vector_mismatch(struct vector_case *c, const char *format, ...)
@@ -137,7 +153,8 @@ static void run_line(const struct vector_family *family, struct vector_case *c, 
     }
     c->record = yyjson_doc_get_root(doc);
     c->mismatched = false;
-    family->check(c);
+    for (size_t i = 0; i < VECTOR_CHECKS_MAX && family->checks[i]; i++)
+        family->checks[i](c);
     yyjson_doc_free(doc);
     arena_reset(c->arena);
 }

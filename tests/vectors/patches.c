@@ -64,7 +64,7 @@ static void check_warnings(struct vector_case *c, const struct patch_outcome *ou
     }
 }
 
-static void check_typed(struct vector_case *c, const struct type *t)
+static void check_typed_result(struct vector_case *c, const struct type *t)
 {
     struct value original;
     struct err e;
@@ -127,7 +127,7 @@ void check_patches(struct vector_case *c)
     }
     const struct type *t = schema_object_type(vector_str(c->record, "apiVersion"), kind);
     if (t)
-        check_typed(c, t);
+        check_typed_result(c, t);
     else
         vector_mismatch(c, "no type for %.*s", STR_ARG(kind));
 }

@@ -41,9 +41,11 @@ struct str vector_base64(struct arena *a, struct str text);
 /* A sub-document of the record as JSON text. */
 struct str vector_json(struct vector_case *c, yyjson_val *value);
 
+enum { VECTOR_CHECKS_MAX = 4 };
+
 struct vector_family {
     const char *name; /* of the file, without .jsonl.gz */
-    void (*check)(struct vector_case *c);
+    void (*checks[VECTOR_CHECKS_MAX])(struct vector_case *c); /* all of them see every record */
 };
 
 void check_quantity(struct vector_case *c);
@@ -52,4 +54,7 @@ void check_names(struct vector_case *c);
 void check_codec(struct vector_case *c);
 void check_codec_unknown(struct vector_case *c);
 void check_strict(struct vector_case *c);
+void check_requests(struct vector_case *c);
+void check_typed(struct vector_case *c);
+void check_typed_lenient(struct vector_case *c);
 void check_patches(struct vector_case *c);
