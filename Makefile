@@ -78,6 +78,7 @@ deps: ## print includes that point the wrong way; fail on any
 .PHONY: install
 install: all ## install berth below PREFIX
 	@install -D -m 755 build/berth $(DESTDIR)$(PREFIX)/bin/berth
+	@install -D -m 644 include/berth/plugin.h $(DESTDIR)$(PREFIX)/include/berth/plugin.h
 
 .PHONY: clean
 clean: ## remove what was built

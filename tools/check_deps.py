@@ -11,7 +11,7 @@ MAY_INCLUDE = {
     "base": set(),
     "api": set(),
     "http": set(),
-    "sched": {"api"},
+    "sched": {"api", "berth"},  # berth: the installed headers in include/
     "store": {"http"},
     "client": {"api", "http"},
     "plugins": {"api", "sched"},

@@ -19,8 +19,8 @@ A row file describes one API group and version. Indented lines belong to the lin
 
 Of a type: `object` has kind and apiVersion, `wrapper` is a bare list in JSON and a message in protobuf,
 `json-only` has no protobuf form, `shape` lets the JSON shape choose among its fields.
-TYPE is string, bool, int32, int64, uint32, double, bytes, time, microTime, quantity, intOrString, raw,
-json, fieldsV1, or a type's name (with its group unless it is this one), behind [] for a list or {} for a
+TYPE is string, bool, int32, int64, uint32, double, float, bytes, duration, time, microTime, quantity,
+intOrString, raw, json, fieldsV1, or a type's name (with its group unless it is this one), behind [] for a list or {} for a
 map with string keys. Options of a field:
 
     keep       written to JSON even when empty        ptr        absent and zero differ
@@ -41,7 +41,8 @@ SCALARS = {  # row name: (C constant, name in error texts)
     "string": ("KIND_STRING", "string"), "bool": ("KIND_BOOL", "bool"),
     "int32": ("KIND_INT32", "int32"), "int64": ("KIND_INT64", "int64"),
     "uint32": ("KIND_UINT32", "uint32"), "double": ("KIND_DOUBLE", "float64"),
-    "bytes": ("KIND_BYTES", "[]uint8"), "time": ("KIND_TIME", "v1.Time"),
+    "float": ("KIND_FLOAT", "float32"),
+    "bytes": ("KIND_BYTES", "[]uint8"), "duration": ("KIND_DURATION", "v1.Duration"), "time": ("KIND_TIME", "v1.Time"),
     "microTime": ("KIND_MICRO_TIME", "v1.MicroTime"), "quantity": ("KIND_QUANTITY", "resource.Quantity"),
     "intOrString": ("KIND_INT_OR_STRING", "intstr.IntOrString"), "raw": ("KIND_RAW", "runtime.RawExtension"),
     "json": ("KIND_JSON", "v1.JSON"), "fieldsV1": ("KIND_FIELDS_V1", "v1.FieldsV1"),
@@ -266,7 +267,7 @@ def field_row(schema, out, field, path):
     out.append("    { " + ", ".join(parts) + " },")
 
 
-SELF_WRITTEN = {"time", "microTime", "quantity", "intOrString", "raw", "json", "fieldsV1"}
+SELF_WRITTEN = {"duration", "time", "microTime", "quantity", "intOrString", "raw", "json", "fieldsV1"}
 
 
 def written_when_absent(schema, field):

@@ -63,6 +63,10 @@ static bool decode_null(struct decoder *d, const struct field *f, bool pointer, 
         return decode_by_shape(d, type, v);
     if (!json_scan_word(&d->scan, STR("null")))
         return false;
+    if (f->kind == KIND_DURATION && !pointer) { /* upstream reads it as no text */
+        d->fatal = "time: invalid duration \"\"";
+        return false;
+    }
     if (pointer || (type && type->flags & TYPE_WRAPPER))
         *v = (struct value){ 0 };
     else if (!type)
@@ -98,8 +102,10 @@ static struct value zero_element(struct arena *a, const struct field *f)
     case KIND_INT64:
     case KIND_UINT32:
     case KIND_INT_OR_STRING:
+    case KIND_DURATION:
         return value_int(0);
     case KIND_DOUBLE:
+    case KIND_FLOAT:
         return value_double(0);
     case KIND_QUANTITY:
         return value_string(STR("0"));

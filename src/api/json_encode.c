@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "api/duration.h"
 #include "api/json_scan.h"
 #include "api/time.h"
 #include "base/base64.h"
@@ -153,6 +154,13 @@ static void add_time(struct strbuf *to, const struct value *v, bool micro)
     strbuf_add_char(to, '"');
 }
 
+static void add_duration(struct strbuf *to, const struct value *v)
+{
+    strbuf_add_char(to, '"');
+    duration_add(to, v->kind == VALUE_INT ? v->i : 0);
+    strbuf_add_char(to, '"');
+}
+
 static void add_quoted_plain(struct strbuf *to, struct str s)
 {
     strbuf_add_char(to, '"');
@@ -215,8 +223,14 @@ static void encode_one(struct strbuf *to, const struct field *f, const struct va
     case KIND_DOUBLE:
         json_add_double(to, v->kind == VALUE_DOUBLE ? v->d : 0);
         return;
+    case KIND_FLOAT:
+        float_add_json_single(to, v->kind == VALUE_DOUBLE ? (float)v->d : 0);
+        return;
     case KIND_BYTES:
         add_bytes(to, v);
+        return;
+    case KIND_DURATION:
+        add_duration(to, v);
         return;
     case KIND_TIME:
     case KIND_MICRO_TIME:
@@ -315,6 +329,7 @@ static bool struct_is_zero(const struct value *v)
 static bool always_written(const struct field *f)
 {
     switch ((enum field_kind)f->kind) {
+    case KIND_DURATION:
     case KIND_TIME:
     case KIND_MICRO_TIME:
     case KIND_QUANTITY:

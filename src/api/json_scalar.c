@@ -1,13 +1,14 @@
 /* api/json_scalar.c - decoding values that hold no others: see json_priv.h.
  *
  * Two kinds of errors. Strings, numbers, bools and bytes are read by the decoder itself: a value of another
- * type is noted. Times, quantities and int-or-strings read their own text upstream, and what they refuse is
- * fatal. */
+ * type is noted. Times, durations, quantities and int-or-strings read their own text upstream, and what they
+ * refuse is fatal. */
 #include "api/json_priv.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "api/duration.h"
 #include "api/quantity.h"
 #include "api/time.h"
 #include "base/base64.h"
@@ -70,7 +71,7 @@ bool json_parse_double(struct str number, double *ret_value)
     return isfinite(*ret_value);
 }
 
-static bool decode_double(struct decoder *d, const char *go_type, struct value *v)
+static bool decode_double(struct decoder *d, enum field_kind kind, const char *go_type, struct value *v)
 {
     if (!is_number(json_peek(&d->scan)))
         return json_mismatch(d, go_type);
@@ -78,7 +79,12 @@ static bool decode_double(struct decoder *d, const char *go_type, struct value *
     double value;
     if (!json_scan_number(&d->scan, &number))
         return false;
-    if (!json_parse_double(number, &value))
+    bool fits = json_parse_double(number, &value);
+    if (fits && kind == KIND_FLOAT) {
+        value = (double)(float)value;
+        fits = isfinite(value);
+    }
+    if (!fits)
         return json_mismatch_number(d, number, go_type);
     *v = value_double(value);
     return true;
@@ -185,6 +191,24 @@ static bool decode_time(struct decoder *d, bool micro, struct value *v)
     return true;
 }
 
+static bool decode_duration(struct decoder *d, struct value *v)
+{
+    if (json_peek(&d->scan) != '"')
+        return json_fatal_mismatch(d, "string");
+    struct str text;
+    int64_t ns;
+    if (!decode_text(d, &text))
+        return false;
+    struct err e;
+    err_init(&e, d->arena);
+    if (duration_parse(text, &ns, &e)) {
+        d->fatal = e.message;
+        return false;
+    }
+    *v = value_int(ns);
+    return true;
+}
+
 static bool decode_quantity(struct decoder *d, struct value *v)
 {
     struct str json;
@@ -243,9 +267,12 @@ bool json_decode_scalar(struct decoder *d, const struct field *f, const char *go
     case KIND_UINT32:
         return decode_int(d, f->kind, go_type, v);
     case KIND_DOUBLE:
-        return decode_double(d, go_type, v);
+    case KIND_FLOAT:
+        return decode_double(d, f->kind, go_type, v);
     case KIND_BYTES:
         return decode_bytes(d, go_type, v);
+    case KIND_DURATION:
+        return decode_duration(d, v);
     case KIND_TIME:
     case KIND_MICRO_TIME:
         return decode_time(d, f->kind == KIND_MICRO_TIME, v);

@@ -83,20 +83,44 @@ static bool is_empty(const struct node_selector_term *term)
     return term->n_expressions == 0 && term->n_fields == 0;
 }
 
-struct node_matcher node_selector_compile(struct arena *a, const struct node_selector *selector,
-                                          const struct field_path *at)
+static struct node_matcher compile_selector(struct arena *a, const struct node_selector *selector,
+                                            const struct field_path *at, struct field_errors *errs)
 {
-    struct field_errors errs;
-    field_errors_init(&errs, a);
     struct field_path list = field_child(at, "nodeSelectorTerms");
     struct node_term *terms = ARENA_NEW_N(a, struct node_term, selector->n_terms);
     size_t n = 0;
     for (size_t i = 0; i < selector->n_terms; i++) {
         struct field_path path = field_index(&list, i);
         if (!is_empty(&selector->terms[i]))
-            terms[n++] = compile_term(a, &selector->terms[i], &path, &errs);
+            terms[n++] = compile_term(a, &selector->terms[i], &path, errs);
     }
-    return (struct node_matcher){ terms, n, errs.n ? field_errors_text(a, &errs) : STR("") };
+    return (struct node_matcher){ .at = terms, .n = n, .error = STR("") };
+}
+
+static struct node_matcher compile_preferred(struct arena *a, const struct preferred_term *terms, size_t n_terms,
+                                             const struct field_path *at, struct field_errors *errs)
+{
+    struct node_term *compiled = ARENA_NEW_N(a, struct node_term, n_terms);
+    size_t n = 0;
+    for (size_t i = 0; i < n_terms; i++) {
+        struct field_path path = field_index(at, i);
+        if (terms[i].weight == 0 || is_empty(&terms[i].preference))
+            continue;
+        compiled[n] = compile_term(a, &terms[i].preference, &path, errs);
+        compiled[n++].weight = terms[i].weight;
+    }
+    return (struct node_matcher){ .at = compiled, .n = n, .error = STR("") };
+}
+
+struct node_matcher node_selector_compile(struct arena *a, const struct node_selector *selector,
+                                          const struct field_path *at)
+{
+    struct field_errors errs;
+    field_errors_init(&errs, a);
+    struct node_matcher m = compile_selector(a, selector, at, &errs);
+    if (errs.n)
+        m.error = field_errors_text(a, &errs);
+    return m;
 }
 
 struct node_matcher preferred_terms_compile(struct arena *a, const struct preferred_term *terms,
@@ -104,16 +128,22 @@ struct node_matcher preferred_terms_compile(struct arena *a, const struct prefer
 {
     struct field_errors errs;
     field_errors_init(&errs, a);
-    struct node_term *compiled = ARENA_NEW_N(a, struct node_term, n_terms);
-    size_t n = 0;
-    for (size_t i = 0; i < n_terms; i++) {
-        struct field_path path = field_index(at, i);
-        if (terms[i].weight == 0 || is_empty(&terms[i].preference))
-            continue;
-        compiled[n] = compile_term(a, &terms[i].preference, &path, &errs);
-        compiled[n++].weight = terms[i].weight;
-    }
-    return (struct node_matcher){ compiled, n, errs.n ? field_errors_text(a, &errs) : STR("") };
+    struct node_matcher m = compile_preferred(a, terms, n_terms, at, &errs);
+    if (errs.n)
+        m.error = field_errors_text(a, &errs);
+    return m;
+}
+
+void node_selector_validate(const struct node_selector *selector, const struct field_path *at,
+                            struct field_errors *errs)
+{
+    compile_selector(errs->arena, selector, at, errs);
+}
+
+void preferred_terms_validate(const struct preferred_term *terms, size_t n_terms, const struct field_path *at,
+                              struct field_errors *errs)
+{
+    compile_preferred(errs->arena, terms, n_terms, at, errs);
 }
 
 /* ---- matching ---- */

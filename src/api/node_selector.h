@@ -60,6 +60,12 @@ struct node_matcher node_selector_compile(struct arena *a, const struct node_sel
 struct node_matcher preferred_terms_compile(struct arena *a, const struct preferred_term *terms,
                                             size_t n_terms, const struct field_path *at);
 
+/* Only what is wrong, as errors. */
+void node_selector_validate(const struct node_selector *selector, const struct field_path *at,
+                            struct field_errors *errs);
+void preferred_terms_validate(const struct preferred_term *terms, size_t n_terms, const struct field_path *at,
+                              struct field_errors *errs);
+
 bool node_matcher_matches(const struct node_matcher *m, const struct node_identity *node);
 /* Sum of the weights of the terms that match. */
 int64_t node_matcher_score(const struct node_matcher *m, const struct node_identity *node);

@@ -6,13 +6,11 @@
 
 #include "api/json_priv.h"
 #include "api/proto.h"
+#include "api/type_meta.h"
 #include "api/yaml.h"
 
 /* Upstream names its registry of kinds after the line that makes it, and clients see that. */
 #define SCHEME "pkg/api/legacyscheme/scheme.go:30"
-#define META_GO_TYPE                                                                 \
-    "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string " \
-    "\"json:\\\"kind,omitempty\\\"\" }"
 
 enum { SUMMARY_BYTES_MAX = 30 };
 
@@ -62,53 +60,6 @@ const char *media_content_type(enum media m)
 
 /* ---- Kind and version of a body ---- */
 
-/* One member of the body: remembers kind and apiVersion, skips all else. *mismatch is the first error of
- * type. */
-static bool read_meta_member(struct arena *a, struct json_scan *s, struct str *kind, struct str *api_version,
-                             const char **mismatch)
-{
-    struct json_text key, text;
-    if (!json_scan_key(s, &key))
-        return false;
-    struct str name = json_unescape(a, key);
-    bool is_kind = json_equal_fold(name, STR("kind")), is_version = json_equal_fold(name, STR("apiVersion"));
-    char c = json_peek(s);
-    if ((!is_kind && !is_version) || c == 'n')
-        return json_skip_value(s);
-    if (c == '"') {
-        if (!json_scan_string(s, &text))
-            return false;
-        *(is_kind ? kind : api_version) = json_unescape(a, text);
-        return true;
-    }
-    if (!*mismatch)
-        *mismatch = arena_printf(a, "json: cannot unmarshal %s into Go struct field .%s of type string",
-                                 json_kind_name(c), is_kind ? "kind" : "apiVersion");
-    return json_skip_value(s);
-}
-
-static enum err_code read_meta(struct arena *a, struct str json, struct str *ret_kind,
-                               struct str *ret_api_version, struct err *e)
-{
-    struct json_scan s = json_scan_init(json);
-    const char *mismatch = NULL;
-    char c = json_peek(&s);
-    bool ok, first = true, fault = false;
-    if (c == '{') {
-        ok = json_enter(&s, '{');
-        while (ok && json_next(&s, '}', &first, &fault))
-            ok = read_meta_member(a, &s, ret_kind, ret_api_version, &mismatch);
-    } else {
-        ok = json_skip_value(&s);
-        if (c != 'n')
-            mismatch = arena_printf(a, "json: cannot unmarshal %s into Go value of type " META_GO_TYPE,
-                                    json_kind_name(c));
-    }
-    if (!ok || fault || !json_at_end(&s))
-        return json_check(json, e);
-    return mismatch ? err_set(e, ERR_BAD_REQUEST, "%s", mismatch) : ERR_OK;
-}
-
 static enum err_code parse_api_version(struct str text, struct gvk *gvk, struct err *e)
 {
     if (str_is(text, "/"))
@@ -122,10 +73,8 @@ static enum err_code parse_api_version(struct str text, struct gvk *gvk, struct 
 static enum err_code interpret(struct arena *a, struct str json, struct gvk *ret_gvk, struct err *e)
 {
     struct gvk gvk = { 0 };
-    struct str api_version = { NULL, 0 };
-    if (read_meta(a, json, &gvk.kind, &api_version, e))
-        return err_wrap(e, "couldn't get version/kind; json parse error");
-    if (parse_api_version(api_version, &gvk, e))
+    struct str api_version;
+    if (type_meta_read(a, json, &api_version, &gvk.kind, e) || parse_api_version(api_version, &gvk, e))
         return e->code;
     *ret_gvk = gvk;
     return ERR_OK;

@@ -114,6 +114,53 @@ static enum err_code build_images(struct build *b, const struct pod_in *in, stru
     return ERR_OK;
 }
 
+/* ---- Extended resources ---- */
+
+static void add_extended(struct str *names, size_t *n, struct str name)
+{
+    if (resource_is_extended(name))
+        names[(*n)++] = name;
+}
+
+static void add_extended_of(const struct container_in *at, uint32_t n_containers, struct str *names, size_t *n)
+{
+    for (uint32_t i = 0; i < n_containers; i++) {
+        const struct requests_in *r = &at[i].resources;
+        for (uint32_t k = 0; k < r->requests.n; k++)
+            add_extended(names, n, r->requests.at[k].key);
+        for (uint32_t k = 0; k < r->limits.n; k++)
+            add_extended(names, n, r->limits.at[k]);
+    }
+}
+
+static size_t count_named(const struct container_in *at, uint32_t n_containers)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < n_containers; i++)
+        n += (size_t)at[i].resources.requests.n + at[i].resources.limits.n;
+    return n;
+}
+
+static enum err_code build_extended(struct build *b, const struct pod_in *in, struct pod *pod)
+{
+    const struct pod_spec_in *spec = &in->spec;
+    size_t n_max = count_named(spec->init_containers.at, spec->init_containers.n) +
+                   count_named(spec->containers.at, spec->containers.n);
+    struct str *names = ARENA_NEW_N(b->arena, struct str, n_max);
+    size_t n = 0;
+    add_extended_of(spec->init_containers.at, spec->init_containers.n, names, &n);
+    add_extended_of(spec->containers.at, spec->containers.n, names, &n);
+    const sym *set = build_sym_set(b, names, n, &n);
+    if (n > RESOURCE_SCALARS_MAX) {
+        struct walk undo = { .syms = b->syms, .mode = WALK_UNREF };
+        walk_syms(&undo, &set, n);
+        return err_set(b->e, ERR_INVALID, "more than %d resources", RESOURCE_SCALARS_MAX);
+    }
+    pod->extended = set;
+    pod->n_extended = (uint16_t)n;
+    return ERR_OK;
+}
+
 /* ---- Volumes ---- */
 
 static const sym *build_volume_names(struct build *b, const struct pod_in *in, const struct volume_in *v,
@@ -312,7 +359,7 @@ static enum err_code build(struct build *b, const void *input, void *form)
     pod->generation = in->meta.generation.value;
     build_names(b, in, pod);
     if (pod_build_requests(b, in, pod) || build_ports(b, in, pod) || build_images(b, in, pod) ||
-        build_volumes(b, in, pod))
+        build_volumes(b, in, pod) || build_extended(b, in, pod))
         return b->e->code;
     pod_build_affinity(b, in, pod);
     pod_build_spread(b, in, pod);
@@ -407,6 +454,7 @@ static void walk_lists(struct walk *w, struct pod *pod)
     walk_syms(w, &pod->images, pod->n_images);
     walk_syms(w, &pod->gates, pod->n_gates);
     walk_syms(w, &pod->condition_types, pod->n_condition_types);
+    walk_syms(w, &pod->extended, pod->n_extended);
 }
 
 static void walk(struct walk *w, void *form)

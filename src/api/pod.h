@@ -163,7 +163,8 @@ struct pod {
     const struct pod_volume *volumes;
     const sym *gates;
     const sym *condition_types; /* in order */
-    uint16_t n_tolerations, n_spread, n_ports, n_images, n_volumes, n_gates, n_condition_types;
+    const sym *extended; /* extended resources in requests or limits of containers and init containers; ascending */
+    uint16_t n_tolerations, n_spread, n_ports, n_images, n_volumes, n_gates, n_condition_types, n_extended;
 };
 
 TYPED_FUNCTIONS(pod);

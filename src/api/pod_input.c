@@ -5,6 +5,7 @@
 /* ---- Containers ---- */
 
 static const struct bind_row requests_rows[] = {
+    [SLOT_core_v1_ResourceRequirements_limits] = BIND_KEYS(struct requests_in, limits),
     [SLOT_core_v1_ResourceRequirements_requests] = BIND_MAP(struct requests_in, requests),
 };
 static const struct bind_type requests_type =

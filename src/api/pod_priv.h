@@ -6,6 +6,7 @@
 
 struct requests_in {
     bind_map requests;
+    bind_strs limits; /* names only */
 };
 
 struct port_in {

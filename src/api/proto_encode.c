@@ -236,6 +236,9 @@ static void put_value(struct writer *w, const struct field *f, const struct valu
     case KIND_STRUCT:
         put_struct(w, f->type, v);
         return;
+    case KIND_FLOAT:
+    case KIND_DURATION:
+        return; /* configuration only: has no protobuf form */
     }
 }
 

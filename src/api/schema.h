@@ -29,6 +29,8 @@ enum field_kind {
     KIND_RAW,           /* any JSON object, kept as its bytes */
     KIND_JSON,          /* any JSON value, kept as its bytes */
     KIND_FIELDS_V1,     /* a set of field paths as JSON, kept as its bytes */
+    KIND_FLOAT,         /* single precision; of types without a protobuf form only, as the next one */
+    KIND_DURATION,      /* JSON: text as Go writes durations */
     KIND_STRUCT,
 };
 

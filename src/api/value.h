@@ -2,7 +2,7 @@
  *
  * A struct value has one slot per field of its type (schema.h), VALUE_ABSENT where nothing was given; the
  * type is not stored, it follows from the place in the tree. Values of some kinds have one normal form:
- * a quantity is its canonical text, a time its seconds and nanoseconds, raw JSON its compact text, a type
+ * a quantity is its canonical text, a time its seconds and nanoseconds, a duration an INT of nanoseconds, raw JSON its compact text, a type
  * that is a wrapper or whose JSON shape chooses (schema.h) is that list, bool or struct itself.
  * Without a schema (patches, raw documents) only NULL, BOOL, INT, DOUBLE, STRING, RAW, LIST and MAP occur.
  *

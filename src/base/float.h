@@ -1,6 +1,7 @@
-/* base/float.h - floating-point numbers as text, in the forms of Go's strconv and encoding/json.
+/* base/float.h - floating-point numbers as Go has them: as text, in the forms of strconv and encoding/json, and the
+ * logarithm of its package math.
  *
- * All use the fewest digits that read back as the same number, and of those the nearest to it.
+ * All forms of text use the fewest digits that read back as the same number, and of those the nearest to it.
  * Thread: any. */
 #pragma once
 
@@ -14,3 +15,8 @@ void float_add_f(struct strbuf *b, double x);
 /* As encoding/json: plain digits, an exponent below 1e-6 and from 1e21 on, without a padding zero. x is
  * finite. */
 void float_add_json(struct strbuf *b, double x);
+
+/* The natural logarithm of a positive, finite x, to the last bit as Go's on amd64: libc's may differ there. */
+double float_log(double x);
+/* The same with the fewest digits that read back as a float. */
+void float_add_json_single(struct strbuf *b, float x);

@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 
 static const struct command *const commands[] = {
+    &bench_command,
     &decode_command,
     &version_command,
 };

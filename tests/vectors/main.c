@@ -14,7 +14,7 @@
 
 enum { MISMATCHES_SHOWN = 10, LINE_BYTES_MAX = 64 << 20 };
 
-#define SCHEDULING { check_requests }
+#define SCHEDULING { check_requests, check_effective, check_scheduling }
 
 static const struct vector_family families[] = {
     { "codec", { check_codec, check_typed } },

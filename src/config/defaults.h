@@ -1,0 +1,15 @@
+/* config/defaults.h - completing a configuration: defaults, and the default plugins merged with a profile's own.
+ *
+ * Shared inside config/ only. */
+#pragma once
+
+#include "config/config.h"
+
+/* The whole configuration from its decoded form (decode.h). */
+struct config *complete_config(struct arena *a, const struct value *root, const struct features *f);
+
+/* Default plugins of multiPoint, in order. */
+plugin_refs default_plugins(struct arena *a, const struct features *f);
+/* A custom set over the default one (scheduler.md 2.4). */
+struct plugin_set merge_plugin_sets(struct arena *a, const struct plugin_set *defaults,
+                                    const struct plugin_set *custom);

@@ -1,0 +1,111 @@
+/* config/setup.c - see setup.h. */
+#include "config/setup.h"
+
+#include "config/expand.h"
+#include "config/features.h"
+#include "sched/extender.h"
+#include "sched/plugin_library.h"
+
+static enum err_code open_libraries(struct setup *s, const struct plugin *const **registry, struct err *e)
+{
+    const struct berth_config *b = &s->config->berth;
+    if (b->n_plugin_libraries == 0)
+        return ERR_OK;
+    if (plugin_libraries_open(b->plugin_libraries, b->n_plugin_libraries, *registry, &s->libraries, e))
+        return e->code;
+    *registry = plugin_libraries_registry(s->libraries);
+    return ERR_OK;
+}
+
+static struct extender *build_extender(struct setup *s, const struct extender_config *from)
+{
+    struct arena *a = &s->arena;
+    sym *managed = ARENA_NEW_N(a, sym, from->n_managed_resources);
+    for (size_t i = 0; i < from->n_managed_resources; i++)
+        managed[i] = sym_intern_static(s->syms, from->managed_resources[i].name);
+    struct extender *x = ARENA_NEW(a, struct extender);
+    *x = (struct extender){
+        .url_prefix = arena_cstr(a, from->url_prefix),
+        .verbs = { [EXTENDER_FILTER] = arena_cstr(a, from->filter_verb),
+                   [EXTENDER_PRIORITIZE] = arena_cstr(a, from->prioritize_verb),
+                   [EXTENDER_PREEMPT] = arena_cstr(a, from->preempt_verb),
+                   [EXTENDER_BIND] = arena_cstr(a, from->bind_verb) },
+        .weight = from->weight,
+        .managed_resources = managed,
+        .n_managed_resources = (uint32_t)from->n_managed_resources, /* at most CONFIG_ITEMS_MAX */
+        .node_cache_capable = from->node_cache_capable,
+        .ignorable = from->ignorable,
+    };
+    return x;
+}
+
+static void build_extenders(struct setup *s)
+{
+    const struct extender_config **order = config_extender_order(&s->arena, s->config);
+    struct extender **extenders = ARENA_NEW_N(&s->arena, struct extender *, s->config->n_extenders);
+    for (size_t i = 0; i < s->config->n_extenders; i++)
+        extenders[i] = build_extender(s, order[i]);
+    s->extenders = extenders;
+    s->n_extenders = (uint32_t)s->config->n_extenders;
+}
+
+static enum err_code build(struct setup *s, const struct plugin *const *registry, struct err *e)
+{
+    struct profile **profiles;
+    if (config_validate(s->config, &s->features, e) || config_apply_extenders(&s->arena, s->config, e) ||
+        open_libraries(s, &registry, e))
+        return e->code;
+    const struct expand_options options = { registry, s->syms, &s->features };
+    if (profiles_build(&s->arena, s->config, &options, &profiles, e)) {
+        plugin_libraries_close(s->libraries);
+        return e->code;
+    }
+    s->profiles = profiles;
+    s->n_profiles = (uint32_t)s->config->n_profiles;
+    build_extenders(s);
+    return ERR_OK;
+}
+
+static void begin(struct setup *s, struct sym_table *syms)
+{
+    *s = (struct setup){ .syms = syms };
+    arena_init(&s->arena);
+    struct gates gates;
+    gates_init(&gates);
+    s->features = gates_features(&gates);
+}
+
+enum err_code setup_from_text(struct setup *s, struct sym_table *syms, struct str text,
+                              const struct plugin *const *registry, struct err *e)
+{
+    begin(s, syms);
+    enum err_code code = ERR_OK;
+    if (!text.p)
+        s->config = config_default(&s->arena, &s->features);
+    else
+        code = config_load(&s->arena, text, &s->features, &s->config, e);
+    if (!code)
+        code = build(s, registry, e);
+    if (code)
+        arena_fini(&s->arena);
+    return code;
+}
+
+enum err_code setup_from_file(struct setup *s, struct sym_table *syms, const char *path,
+                              const struct plugin *const *registry, struct err *e)
+{
+    begin(s, syms);
+    enum err_code code = config_load_file(&s->arena, path, &s->features, &s->config, e);
+    if (!code)
+        code = build(s, registry, e);
+    if (code)
+        arena_fini(&s->arena);
+    return code;
+}
+
+void setup_fini(struct setup *s)
+{
+    profiles_fini(s->profiles, s->n_profiles, s->syms);
+    plugin_libraries_close(s->libraries);
+    arena_fini(&s->arena);
+}

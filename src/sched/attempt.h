@@ -1,0 +1,80 @@
+/* sched/attempt.h - one attempt to find a node for a pod, up to the choice, without side effects on the cluster.
+ *
+ * The chapters in order: attempt_pre_filter, attempt_filter, attempt_score, attempt_select; attempt_run tells the whole
+ * story. What a reader wants to know of an attempt afterwards (explain, tests) is in struct attempt and stays valid
+ * until the scheduler's next attempt.
+ *
+ * Thread: scheduling thread only. */
+#pragma once
+
+#include "sched/framework.h"
+#include "sched/sched_priv.h"
+
+enum attempt_outcome {
+    ATTEMPT_FITS,
+    ATTEMPT_REJECTED, /* a FitError: there are statuses and rejectors */
+    ATTEMPT_ERROR,    /* `error` says what happened */
+};
+
+struct attempt {
+    struct cycle cycle;
+    struct sched *sched;
+    enum attempt_outcome outcome;
+    node_id node;          /* ATTEMPT_FITS */
+    const char *error;     /* ATTEMPT_ERROR */
+    bool no_nodes;         /* that error is "no nodes available", which upstream treats as a rejection */
+    bool nominated_node_used;
+    bool all_nodes; /* set by the caller after attempt_begin: look at all nodes even if the pod was promised one */
+
+    /* PreFilter */
+    struct verdict pre_filter;                  /* of the plugin that rejected; else V_SUCCESS */
+    const struct plugin_instance *pre_filter_plugin;
+    const char *pre_filter_message;             /* for the FitError; NULL: did not reject */
+    struct node_names narrowed;                 /* to these nodes, if given */
+    uint64_t narrowing_plugins;                 /* mask */
+
+    /* Filter */
+    struct filter_status *statuses; /* by node_id, of nodes that were looked at and failed; NULL: not computed */
+    uint64_t *searched;             /* bitset by node_id: the search ended early, after these; NULL: all were looked at */
+    node_id *feasible;              /* in search order */
+    uint32_t n_feasible;
+
+    /* Score: by position at POINT_SCORE, then by index in feasible; NULL: skipped */
+    int64_t *scores[PLUGINS_MAX];
+    int64_t *totals;
+    bool scored;
+
+    int64_t *randomizers; /* by index in feasible: decide between equal totals, the largest wins; NULL: all 0 */
+    bool bare_nodes;      /* an extender gave node objects: scores see the nodes without pods and images, as upstream's */
+
+    uint64_t rejectors, pending; /* masks of plugins and PLUGIN_EXTENDERS, for the queue */
+};
+
+/* Looks for a node. `pod` must outlive the attempt. Uses s->arena, which it resets first. */
+void attempt_run(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms);
+/* The same without the quick way: every status and score stays in the attempt. */
+void attempt_run_in_detail(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms);
+
+/* The chapters, for those who need them one by one. Each returns false when the attempt has ended. */
+bool attempt_begin(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms);
+bool attempt_pre_filter(struct attempt *a);
+bool attempt_filter(struct attempt *a);
+bool attempt_score(struct attempt *a);
+void attempt_select(struct attempt *a);
+
+/* Pieces that choose.c shares: one filter over what is alive, the second look at nodes with nominated pods, the scores of one
+ * position at POINT_SCORE added to the totals. False: the attempt has failed. */
+bool attempt_filter_with(struct attempt *a, const struct plugin_instance *p, uint64_t *alive, size_t n_words);
+bool attempt_filter_beside_nominated(struct attempt *a, uint64_t *alive);
+bool attempt_score_position(struct attempt *a, unsigned position);
+
+/* choose.c: the quick way from PreFilter to the choice, and whether it may be taken. */
+bool choose_can(const struct attempt *a);
+void choose_run(struct attempt *a);
+
+/* The status of every node that does not fit, plugin by plugin in order; attempt_run has done it when no node fits. */
+void attempt_diagnose(struct attempt *a);
+/* "0/5 nodes are available: ...": upstream's words. `post_filter` may be NULL. */
+const char *attempt_fit_error(struct attempt *a, const char *post_filter);
+/* PostFilter: preemption. Sets cycle.nominate and returns the text for the message. */
+struct verdict attempt_post_filter(struct attempt *a, const char **ret_message);

@@ -1,0 +1,301 @@
+/* sched/class.c - see class.h. */
+#include "sched/class.h"
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+
+struct entry {
+    struct pod_class class; /* first: pod_class pointers are entries */
+    struct str key;         /* heap */
+    uint64_t generation;    /* of the cache, up to which rows are right */
+    uint64_t order_epoch;   /* of the set of nodes */
+    node_id n_rows_max;
+    uint64_t last_used;
+};
+
+struct classes {
+    struct map_str by_key;
+    VEC(struct entry *) entries;
+    uint64_t now;
+    struct strbuf key; /* scratch */
+};
+
+struct classes *classes_new(void)
+{
+    struct classes *k = mem_zalloc(sizeof(*k));
+    map_str_init(&k->by_key);
+    strbuf_init(&k->key, STRBUF_NO_MAX);
+    return k;
+}
+
+static void free_entry(struct classes *k, struct entry *e)
+{
+    map_str_remove(&k->by_key, e->key, NULL);
+    free((void *)(uintptr_t)e->key.p);
+    free(e->class.alive);
+    free(e->class.partial);
+    free(e);
+}
+
+void classes_free(struct classes *k)
+{
+    for (size_t i = 0; i < k->entries.n; i++)
+        free_entry(k, k->entries.at[i]);
+    vec_fini(&k->entries);
+    map_str_fini(&k->by_key);
+    strbuf_fini(&k->key);
+    free(k);
+}
+
+/* ---- The key: all that local plugins read of a pod. Syms in it are held by no one: a class that outlives its pods may meet
+ * a number that means another text by now, and would then answer for the wrong pods. So the key has the texts. ---- */
+
+static void add_num(struct strbuf *key, int64_t n)
+{
+    strbuf_add(key, &n, sizeof(n));
+}
+
+static void add_sym(struct strbuf *key, const struct cycle *c, sym s)
+{
+    struct str text = s == SYM_NONE ? (struct str){ NULL, 0 } : sym_text(c->syms, s);
+    add_num(key, (int64_t)text.n);
+    strbuf_add_str(key, text);
+}
+
+static void add_rules(struct strbuf *key, const struct cycle *c, const struct match_rule *rules, uint32_t n)
+{
+    add_num(key, n);
+    for (uint32_t i = 0; i < n; i++) {
+        add_sym(key, c, rules[i].key);
+        add_num(key, (int64_t)rules[i].op << 32 | rules[i].n_values);
+        if (rules[i].op == MATCH_GT || rules[i].op == MATCH_LT)
+            add_num(key, rules[i].number);
+        else
+            for (uint32_t k = 0; k < rules[i].n_values; k++)
+                add_sym(key, c, rules[i].values[k]);
+    }
+}
+
+static void add_term(struct strbuf *key, const struct cycle *c, const struct node_rule *t)
+{
+    add_num(key, t->labels.mode | t->empty << 8 | t->broken << 9);
+    if (t->labels.mode == MATCHER_ALL_OF)
+        add_rules(key, c, t->labels.at, t->labels.n);
+    add_rules(key, c, t->fields, t->n_fields);
+}
+
+static void add_node_affinity(struct strbuf *key, const struct cycle *c, const struct pod_node_affinity *a)
+{
+    add_num(key, a->node_selector.n);
+    for (uint32_t i = 0; i < a->node_selector.n; i++) {
+        add_sym(key, c, a->node_selector.at[i].key);
+        add_sym(key, c, a->node_selector.at[i].value);
+    }
+    add_num(key, a->required.given ? a->required.n : -1);
+    for (uint32_t i = 0; i < a->required.n; i++)
+        add_term(key, c, &a->required.at[i]);
+}
+
+static void add_amounts(struct strbuf *key, const struct cycle *c, const struct amounts *a)
+{
+    add_num(key, a->milli_cpu);
+    add_num(key, a->memory);
+    add_num(key, a->ephemeral_storage);
+    add_num(key, a->n_scalars);
+    for (uint32_t i = 0; i < a->n_scalars; i++) {
+        add_sym(key, c, a->scalars[i].name);
+        add_num(key, a->scalars[i].amount);
+    }
+}
+
+static void add_tolerations(struct strbuf *key, const struct cycle *c, const struct pod *pod)
+{
+    add_num(key, pod->n_tolerations);
+    for (uint32_t i = 0; i < pod->n_tolerations; i++) {
+        const struct toleration_form *t = &pod->tolerations[i];
+        add_sym(key, c, t->key);
+        add_sym(key, c, t->value);
+        add_num(key, t->op << 8 | t->effect);
+    }
+}
+
+static void add_ports(struct strbuf *key, const struct cycle *c, const struct pod *pod)
+{
+    add_num(key, pod->n_ports);
+    for (uint32_t i = 0; i < pod->n_ports; i++) {
+        add_sym(key, c, pod->ports[i].ip);
+        add_sym(key, c, pod->ports[i].protocol);
+        add_num(key, pod->ports[i].port);
+    }
+}
+
+void class_key(struct strbuf *key, const struct cycle *c, uint64_t local_scores)
+{
+    const struct pod *pod = c->pod;
+    strbuf_reset(key);
+    add_num(key, (int64_t)(uintptr_t)c->profile);
+    add_num(key, (int64_t)local_scores);
+    add_num(key, (int64_t)c->skip_filter);
+    add_num(key, pod->flags & (POD_NEEDS_RESTART_ALL | POD_NEEDS_USERNS_HOSTNET | POD_HAS_NODE_SELECTOR |
+                               POD_HAS_REQUIRED_NODE_AFFINITY));
+    add_sym(key, c, pod->node_name);
+    add_amounts(key, c, pod->fit);
+    add_num(key, (pod->score == pod->fit) << 1 | (pod->requested == pod->fit));
+    if (pod->score != pod->fit)
+        add_amounts(key, c, pod->score);
+    if (pod->requested != pod->fit)
+        add_amounts(key, c, pod->requested);
+    add_tolerations(key, c, pod);
+    add_ports(key, c, pod);
+    if (pod->node_affinity)
+        add_node_affinity(key, c, pod->node_affinity);
+}
+
+/* ---- Rows ---- */
+
+struct work {
+    struct entry *e;
+    struct cycle *c;
+    uint64_t local_scores;
+};
+
+static bool local_filters_pass(struct cycle *c, const struct node_view *view)
+{
+    const struct point_plugins *points = &c->profile->points[POINT_FILTER];
+    for (uint8_t i = 0; i < points->n; i++) {
+        const struct plugin_instance *p = points->at[i];
+        if (p->plugin->local_filter && !(c->skip_filter >> p->index & 1) &&
+            p->plugin->filter(p, c, view).code != V_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+static int32_t local_score(const struct work *w, const struct node_view *view)
+{
+    const struct profile *profile = w->c->profile;
+    int64_t sum = 0;
+    for (uint64_t left = w->local_scores; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(left);
+        const struct plugin_instance *p = profile->points[POINT_SCORE].at[i];
+        sum += p->plugin->score(p, w->c, view) * profile->weights[i];
+    }
+    return (int32_t)sum;
+}
+
+static void repair_row(void *context, node_id row)
+{
+    struct work *w = context;
+    const struct cache *cache = w->c->cache;
+    bool fits = false;
+    if (bitset_test(cache->col.listed, row)) {
+        struct node_view view = node_view_of(cache, row);
+        fits = local_filters_pass(w->c, &view);
+        if (fits)
+            w->e->class.partial[row] = local_score(w, &view);
+    }
+    bitset_put(w->e->class.alive, row, fits);
+}
+
+static void filter_all(struct work *w)
+{
+    struct cycle *c = w->c;
+    uint64_t *alive = w->e->class.alive;
+    size_t n_words = bitset_words(c->cache->col.n_rows);
+    bitset_copy(alive, c->cache->col.listed, n_words);
+    const struct point_plugins *points = &c->profile->points[POINT_FILTER];
+    for (uint8_t i = 0; i < points->n; i++) {
+        const struct plugin_instance *p = points->at[i];
+        if (!p->plugin->local_filter || c->skip_filter >> p->index & 1)
+            continue;
+        if (p->plugin->filter_block) {
+            p->plugin->filter_block(p, c, alive);
+            continue;
+        }
+        for (size_t row = bitset_next(alive, n_words, 0); row < BITSET_END; row = bitset_next(alive, n_words, row + 1)) {
+            struct node_view view = node_view_of(c->cache, (node_id)row);
+            if (p->plugin->filter(p, c, &view).code != V_SUCCESS)
+                bitset_clear(alive, row);
+        }
+    }
+}
+
+/* The block forms score a list of nodes: here all that are alive. */
+static void score_all(struct work *w)
+{
+    struct cycle *c = w->c;
+    const uint64_t *alive = w->e->class.alive;
+    size_t n_words = bitset_words(c->cache->col.n_rows);
+    node_id *rows = arena_alloc(c->arena, c->cache->order.n * sizeof(*rows));
+    uint32_t n = 0;
+    for (size_t row = bitset_next(alive, n_words, 0); row < BITSET_END; row = bitset_next(alive, n_words, row + 1)) {
+        w->e->class.partial[row] = 0;
+        rows[n++] = (node_id)row;
+    }
+    const node_id *feasible = c->feasible;
+    uint32_t n_feasible = c->n_feasible;
+    c->feasible = rows;
+    c->n_feasible = n;
+    int64_t *scores = arena_alloc(c->arena, n * sizeof(*scores));
+    for (uint64_t left = w->local_scores; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(left);
+        const struct plugin_instance *p = c->profile->points[POINT_SCORE].at[i];
+        p->plugin->score_block(p, c, scores);
+        for (uint32_t k = 0; k < n; k++)
+            w->e->class.partial[rows[k]] += (int32_t)(scores[k] * c->profile->weights[i]);
+    }
+    c->feasible = feasible;
+    c->n_feasible = n_feasible;
+}
+
+static void grow(struct entry *e, node_id n_rows_max)
+{
+    e->class.alive = mem_realloc(e->class.alive, bitset_words(n_rows_max) * sizeof(uint64_t));
+    e->class.partial = mem_realloc(e->class.partial, n_rows_max * sizeof(int32_t));
+    e->n_rows_max = n_rows_max;
+}
+
+/* ---- Classes ---- */
+
+static void drop_oldest(struct classes *k)
+{
+    size_t oldest = 0;
+    for (size_t i = 1; i < k->entries.n; i++)
+        if (k->entries.at[i]->last_used < k->entries.at[oldest]->last_used)
+            oldest = i;
+    free_entry(k, k->entries.at[oldest]);
+    vec_remove_swap(&k->entries, oldest);
+}
+
+static struct entry *new_entry(struct classes *k, node_id n_rows_max)
+{
+    size_t bytes = (size_t)n_rows_max * (sizeof(int32_t) + 1);
+    while (k->entries.n && (k->entries.n >= CLASSES_MAX || (k->entries.n + 1) * bytes > CLASSES_BYTES_MAX))
+        drop_oldest(k);
+    struct entry *e = mem_zalloc(sizeof(*e));
+    char *key = mem_alloc(k->key.n);
+    memcpy(key, k->key.p, k->key.n);
+    e->key = (struct str){ key, k->key.n };
+    map_str_put(&k->by_key, e->key, NULL)->ptr = e;
+    vec_push(&k->entries, e);
+    return e;
+}
+
+const struct pod_class *classes_get(struct classes *k, struct cycle *c, uint64_t local_scores)
+{
+    class_key(&k->key, c, local_scores);
+    union map_value *found = map_str_find(&k->by_key, strbuf_str(&k->key));
+    struct entry *e = found ? found->ptr : new_entry(k, c->cache->col.n_rows_max);
+    struct work w = { e, c, local_scores };
+    bool fresh = found && e->order_epoch == c->cache->order_epoch && e->n_rows_max == c->cache->col.n_rows_max;
+    if (!fresh || !cache_changes(c->cache, e->generation, repair_row, &w)) {
+        if (e->n_rows_max != c->cache->col.n_rows_max)
+            grow(e, c->cache->col.n_rows_max);
+        filter_all(&w);
+        score_all(&w);
+    }
+    e->generation = c->cache->generation;
+    e->order_epoch = c->cache->order_epoch;
+    e->last_used = ++k->now;
+    return &e->class;
+}

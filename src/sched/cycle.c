@@ -1,0 +1,67 @@
+/* sched/cycle.c - one turn of the scheduler: the story of an attempt from the queue to a binding or a failure. */
+#include "sched/attempt.h"
+#include "sched/fit_error.h"
+#include "sched/queue.h"
+#include "sched/sched.h"
+#include "sched/sched_priv.h"
+
+static bool skip(struct sched *s, struct queued_pod *qp);
+static void fail_attempt(struct sched *s, struct attempt *a, struct queued_pod *qp, int64_t now_ms);
+
+bool sched_run_once(struct sched *s)
+{
+    int64_t now_ms = s->io.now_ms(s->io.context);
+    struct queued_pod *qp = queue_pop(s->queue, now_ms);
+    if (!qp)
+        return false;
+    if (skip(s, qp)) {
+        queue_done(s->queue, qp);
+        queue_release(s->queue, qp);
+        return true;
+    }
+    struct attempt a;
+    s->n_attempts++;
+    attempt_run(s, &a, qp->pod, now_ms);
+    if (a.outcome == ATTEMPT_FITS)
+        bind_start(s, &a, qp);
+    else
+        fail_attempt(s, &a, qp, now_ms);
+    return true;
+}
+
+static bool skip(struct sched *s, struct queued_pod *qp)
+{
+    const struct pod *pod = qp->pod;
+    if (!sched_profile(s, pod->scheduler_name))
+        return true;
+    if (pod->flags & POD_TERMINATING) {
+        arena_reset(&s->arena);
+        const char *note = arena_printf(&s->arena, "skip schedule deleting pod: %s/%s",
+                                        sym_text(s->syms, pod->meta.ns).p, pod->meta.name);
+        s->io.event(s->io.context, &(struct event_note){ pod, true, "FailedScheduling", "Scheduling", note });
+        return true;
+    }
+    return cache_is_assumed(&s->cache, pod->meta.uid);
+}
+
+/* A rejection gets its chance to make room, and is worded with what came of it. */
+static void fail_attempt(struct sched *s, struct attempt *a, struct queued_pod *qp, int64_t now_ms)
+{
+    struct failure f = { .kind = FAILURE_SCHEDULER_ERROR, .message = a->error, .nominate = SYM_EMPTY };
+    if (a->outcome == ATTEMPT_REJECTED) {
+        const char *post_filter;
+        attempt_post_filter(a, &post_filter);
+        f = (struct failure){ .kind = FAILURE_UNSCHEDULABLE,
+                              .message = attempt_fit_error(a, post_filter),
+                              .rejectors = a->rejectors,
+                              .pending = a->pending,
+                              .nominate = a->cycle.nominate };
+        if (a->cycle.preemption && a->cycle.preemption->chosen)
+            evict_start(s, qp->pod, a->cycle.preemption);
+    } else if (a->no_nodes) {
+        f.kind = FAILURE_UNSCHEDULABLE;
+    }
+    *(f.kind == FAILURE_UNSCHEDULABLE ? &s->n_unschedulable : &s->n_errors) += 1;
+    sched_note_decision(s, qp->pod, str_of(f.message));
+    failure_handle(s, qp, &f, now_ms);
+}

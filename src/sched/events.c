@@ -1,0 +1,222 @@
+/* sched/events.c - what happened in the cluster: into the cache, the queue and the store of objects, and on to waiting
+ * pods as events (scheduler.md 8.4). */
+#include "sched/derive.h"
+#include "sched/queue.h"
+#include "sched/sched.h"
+#include "sched/sched_priv.h"
+
+static void move_all(struct sched *s, enum event_resource resource, uint32_t action, const void *old, const void *now)
+{
+    struct cluster_event event = { resource, action, old, now, NULL };
+    queue_move_all(s->queue, &event, MOVE_ALL, s->io.now_ms(s->io.context));
+}
+
+static void move_derived(struct sched *s, const struct derived_events *events)
+{
+    int64_t now_ms = s->io.now_ms(s->io.context);
+    for (uint8_t i = 0; i < events->n; i++)
+        queue_move_all(s->queue, &events->at[i], MOVE_ALL, now_ms);
+}
+
+/* ---- Nodes ---- */
+
+void sched_node_set(struct sched *s, const struct node *node)
+{
+    node_id id = cache_find_node(&s->cache, node->name);
+    const struct node *old = id == NODE_NONE ? NULL : s->cache.rows.at[id].node;
+    if (!old) {
+        cache_add_node(&s->cache, node);
+        move_all(s, RES_NODE, ACT_ADD, NULL, node);
+        return;
+    }
+    node_ref(old);
+    cache_update_node(&s->cache, node);
+    struct derived_events events;
+    derive_node_events(old, node, s->features.node_declared_features, &events);
+    move_derived(s, &events);
+    node_unref(s->syms, old);
+}
+
+void sched_node_removed(struct sched *s, sym name)
+{
+    node_id id = cache_find_node(&s->cache, name);
+    const struct node *old = id == NODE_NONE ? NULL : s->cache.rows.at[id].node;
+    if (!old)
+        return;
+    node_ref(old);
+    move_all(s, RES_NODE, ACT_DELETE, old, NULL);
+    struct err e;
+    arena_reset(&s->arena);
+    err_init(&e, &s->arena);
+    enum err_code code = cache_remove_node(&s->cache, name, &e);
+    assert(code == ERR_OK);
+    node_unref(s->syms, old);
+}
+
+/* ---- Pods ---- */
+
+static bool is_ours(const struct sched *s, const struct pod *pod)
+{
+    return sched_profile(s, pod->scheduler_name) != NULL;
+}
+
+/* The newest version by uid; the map's keys are the pods' own. */
+static void remember(struct sched *s, const struct pod *pod)
+{
+    union map_value old;
+    bool had = map_str_remove(&s->pods, str_of(pod->meta.uid), &old);
+    map_str_put(&s->pods, str_of(pod->meta.uid), NULL)->const_ptr = pod_ref(pod);
+    if (had)
+        pod_unref(s->syms, old.const_ptr);
+}
+
+/* The cache refuses what it has already seen, or what contradicts it; then the newer truth is put in its place. */
+static void place_pod(struct sched *s, const struct pod *pod)
+{
+    struct err e;
+    arena_reset(&s->arena);
+    err_init(&e, &s->arena);
+    const struct placed *p = cache_find_pod(&s->cache, pod->meta.uid);
+    if (p && !p->assumed && cache_remove_pod(&s->cache, p->pod, &e))
+        return;
+    enum err_code code = cache_add_pod(&s->cache, pod, &e);
+    assert(code == ERR_OK);
+}
+
+static void displace_pod(struct sched *s, const struct pod *pod)
+{
+    const struct placed *p = cache_find_pod(&s->cache, pod->meta.uid);
+    struct err e;
+    arena_reset(&s->arena);
+    err_init(&e, &s->arena);
+    if (p && cache_remove_pod(&s->cache, p->pod, &e))
+        return;
+}
+
+static void assigned_pod_set(struct sched *s, const struct pod *old, const struct pod *pod)
+{
+    place_pod(s, pod);
+    nominator_remove(&s->nominator, pod->meta.uid);
+    if (old && old->node_name != SYM_EMPTY) {
+        struct derived_events events;
+        derive_pod_events(old, pod, &events);
+        move_derived(s, &events);
+        return;
+    }
+    if (old && is_ours(s, old))
+        queue_delete(s->queue, old);
+    move_all(s, RES_ASSIGNED_POD, ACT_ADD, NULL, pod);
+}
+
+static void pending_pod_set(struct sched *s, const struct pod *old, const struct pod *pod)
+{
+    int64_t now_ms = s->io.now_ms(s->io.context);
+    if (!is_ours(s, pod))
+        return;
+    if (!old) {
+        queue_add(s->queue, pod, now_ms);
+        return;
+    }
+    if (strcmp(old->meta.resource_version, pod->meta.resource_version) == 0)
+        return;
+    if (!cache_is_assumed(&s->cache, pod->meta.uid)) {
+        queue_update(s->queue, old, pod, now_ms);
+        return;
+    }
+    if (!(old->flags & POD_TERMINATING) && pod->flags & POD_TERMINATING) {
+        bind_pod_deleted(s, pod);
+        move_all(s, RES_ASSIGNED_POD, ACT_DELETE, old, NULL);
+    }
+}
+
+void sched_pod_set(struct sched *s, const struct pod *pod)
+{
+    if (pod->flags & POD_FINISHED) {
+        sched_pod_removed(s, pod->meta.uid);
+        return;
+    }
+    union map_value *found = map_str_find(&s->pods, str_of(pod->meta.uid));
+    const struct pod *old = found ? pod_ref(found->const_ptr) : NULL;
+    remember(s, pod);
+    if (pod->node_name != SYM_EMPTY)
+        assigned_pod_set(s, old, pod);
+    else
+        pending_pod_set(s, old, pod);
+    if (old)
+        pod_unref(s->syms, old);
+}
+
+static void pending_pod_removed(struct sched *s, const struct pod *old)
+{
+    if (!is_ours(s, old))
+        return;
+    queue_delete(s->queue, old);
+    if (cache_is_assumed(&s->cache, old->meta.uid)) {
+        bind_pod_deleted(s, old);
+        move_all(s, RES_ASSIGNED_POD, ACT_DELETE, old, NULL);
+    } else if (old->nominated_node != SYM_EMPTY) {
+        struct cluster_event event = { RES_ASSIGNED_POD, ACT_DELETE, old, NULL, NULL };
+        queue_move_all(s->queue, &event, move_up_to_priority(old->priority), s->io.now_ms(s->io.context));
+    }
+}
+
+void sched_pod_removed(struct sched *s, const char *uid)
+{
+    union map_value old_value;
+    if (!map_str_remove(&s->pods, str_of(uid), &old_value))
+        return;
+    const struct pod *old = old_value.const_ptr;
+    nominator_remove(&s->nominator, old->meta.uid);
+    if (old->node_name != SYM_EMPTY) {
+        displace_pod(s, old);
+        move_all(s, RES_ASSIGNED_POD, ACT_DELETE, old, NULL);
+    } else {
+        pending_pod_removed(s, old);
+    }
+    pod_unref(s->syms, old);
+}
+
+/* ---- Everything else ---- */
+
+static const enum event_resource resource_of[N_OBJECT_KINDS] = {
+    [OBJECT_PERSISTENT_VOLUME] = RES_PERSISTENT_VOLUME,
+    [OBJECT_PERSISTENT_VOLUME_CLAIM] = RES_PERSISTENT_VOLUME_CLAIM,
+    [OBJECT_STORAGE_CLASS] = RES_STORAGE_CLASS,
+    [OBJECT_CSI_NODE] = RES_CSI_NODE,
+    [OBJECT_CSI_DRIVER] = RES_CSI_DRIVER,
+    [OBJECT_CSI_STORAGE_CAPACITY] = RES_CSI_STORAGE_CAPACITY,
+    [OBJECT_VOLUME_ATTACHMENT] = RES_VOLUME_ATTACHMENT,
+};
+
+/* Kinds that no plugin waits for have no resource of their own (0 is RES_POD, which no object kind is). */
+static void move_for(struct sched *s, enum object_kind kind, uint32_t action, const void *old, const void *now)
+{
+    if (resource_of[kind])
+        move_all(s, resource_of[kind], action, old, now);
+}
+
+void sched_object_set(struct sched *s, enum object_kind kind, const void *form)
+{
+    const struct {
+        struct typed typed;
+        struct typed_meta meta;
+    } *any = form;
+    const void *old = objects_get(s->objects, kind, any->meta.ns, str_of(any->meta.name));
+    if (old)
+        object_ref(kind, old);
+    objects_set(s->objects, kind, form);
+    move_for(s, kind, old ? ACT_UPDATE : ACT_ADD, old, form);
+    if (old)
+        object_unref(s->syms, kind, old);
+}
+
+void sched_object_removed(struct sched *s, enum object_kind kind, sym ns, struct str name)
+{
+    const void *old = objects_get(s->objects, kind, ns, name);
+    if (!old)
+        return;
+    object_ref(kind, old);
+    objects_remove(s->objects, kind, ns, name);
+    move_for(s, kind, ACT_DELETE, old, NULL);
+    object_unref(s->syms, kind, old);
+}

@@ -1,0 +1,57 @@
+/* sched/failure.c - a pod that was not placed goes back to the queue, and the world is told why (scheduler.md 7.7). */
+#include "base/strbuf.h"
+#include "sched/queue.h"
+#include "sched/sched_priv.h"
+
+enum { NOTE_BYTES_MAX = 1024 };
+
+/* The note of an event is cut, the condition's message is not. */
+static const char *cut_note(struct arena *a, const char *message)
+{
+    struct str text = str_of(message);
+    if (text.n <= NOTE_BYTES_MAX)
+        return message;
+    return arena_printf(a, "%.*s ...", NOTE_BYTES_MAX - 4, message);
+}
+
+/* Puts the newest version of the pod back, unless it is gone, has a node by now, or is another pod of that name. */
+static void requeue(struct sched *s, struct queued_pod *qp, const struct failure *f, int64_t now_ms)
+{
+    union map_value *found = map_str_find(&s->pods, str_of(qp->pod->meta.uid));
+    const struct pod *fresh = found ? found->const_ptr : NULL;
+    if (!fresh || fresh->node_name != SYM_EMPTY) {
+        queue_done(s->queue, qp);
+        queue_release(s->queue, qp);
+        return;
+    }
+    struct err e;
+    err_init(&e, &s->arena);
+    struct rejectors rejectors = { f->rejectors, f->pending };
+    /* It fails when the pod was added again meanwhile: then it waits there already. */
+    if (queue_add_unschedulable(s->queue, qp, fresh, rejectors, now_ms, &e))
+        return;
+}
+
+void failure_handle(struct sched *s, struct queued_pod *qp, const struct failure *f, int64_t now_ms)
+{
+    const struct pod *pod = pod_ref(qp->pod);
+    requeue(s, qp, f, now_ms);
+    union map_value *found = map_str_find(&s->pods, str_of(pod->meta.uid));
+    const struct pod *known = found ? found->const_ptr : NULL;
+    if (known && known->node_name == SYM_EMPTY && f->nominate != SYM_NONE)
+        nominator_add(&s->nominator, known, f->nominate);
+    else if (known && known->node_name == SYM_EMPTY)
+        nominator_add(&s->nominator, known, SYM_NONE);
+    s->io.event(s->io.context, &(struct event_note){ pod, true, "FailedScheduling", "Scheduling",
+                                                     cut_note(&s->arena, f->message) });
+    struct status_change change = {
+        .pod = known ? known : pod,
+        .has_condition = true,
+        .failure = f->kind,
+        .message = f->message,
+        .set_nomination = f->nominate != SYM_NONE,
+        .nomination = f->nominate,
+    };
+    s->io.patch_status(s->io.context, &change);
+    pod_unref(s->syms, pod);
+}

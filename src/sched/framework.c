@@ -1,0 +1,87 @@
+/* sched/framework.c - running a profile's filters on one node, and the words of verdicts. */
+#include "sched/framework.h"
+
+#include <stdarg.h>
+
+#include "sched/sched_priv.h"
+
+const struct profile *sched_profile(const struct sched *s, sym scheduler_name)
+{
+    for (uint32_t i = 0; i < s->n_profiles; i++)
+        if (s->profiles[i]->scheduler_name_sym == scheduler_name)
+            return s->profiles[i];
+    return NULL;
+}
+
+struct verdict verdict_printf(struct cycle *c, enum verdict_code code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(c->arena, format, args);
+    va_end(args);
+    return verdict_text(code, text);
+}
+
+void framework_reasons(struct cycle *c, const struct filter_status *status, struct reasons *to)
+{
+    if (status->verdict.text)
+        vec_push(&to->texts, status->verdict.text);
+    else if (status->plugin && status->plugin->plugin->reasons)
+        status->plugin->plugin->reasons(status->plugin, c, status->verdict, to);
+}
+
+/* The first filter that does not pass ends it. */
+static struct filter_status run_filters(struct cycle *c, const struct node_view *view)
+{
+    const struct point_plugins *points = &c->profile->points[POINT_FILTER];
+    for (uint8_t i = 0; i < points->n; i++) {
+        const struct plugin_instance *p = points->at[i];
+        if (c->skip_filter >> p->index & 1)
+            continue;
+        struct verdict v = p->plugin->filter(p, c, view);
+        if (v.code != V_SUCCESS)
+            return (struct filter_status){ v, p };
+    }
+    return (struct filter_status){ PASS, NULL };
+}
+
+/* Whether a nominated pod must be respected by the pod that is tried. */
+static bool respects(const struct cycle *c, const struct pod *nominated)
+{
+    return nominated->priority >= c->pod->priority && strcmp(nominated->meta.uid, c->pod->meta.uid) != 0;
+}
+
+/* The node with its nominated pods, in *ret_state the state of plugins to match; NULL when there are none. */
+static struct node_view *add_nominated(struct cycle *c, const struct node_view *view, void ***ret_state)
+{
+    const struct nominated_list *list = nominator_on(&c->sched->nominator, view->node->name);
+    struct node_view *copy = NULL;
+    void **before = c->state;
+    for (size_t i = 0; list && i < list->pods.n; i++) {
+        const struct pod *pod = list->pods.at[i]->pod;
+        if (!respects(c, pod))
+            continue;
+        if (!copy) {
+            copy = node_view_clone(c, view);
+            *ret_state = cycle_clone_state(c);
+            c->state = *ret_state;
+        }
+        node_view_add(c, copy, pod);
+    }
+    c->state = before;
+    return copy;
+}
+
+struct filter_status framework_filter(struct cycle *c, const struct node_view *view)
+{
+    void **with_nominated, **before = c->state;
+    struct node_view *copy = add_nominated(c, view, &with_nominated);
+    if (copy) {
+        c->state = with_nominated;
+        struct filter_status status = run_filters(c, copy);
+        c->state = before;
+        if (status.verdict.code != V_SUCCESS)
+            return status;
+    }
+    return run_filters(c, view);
+}

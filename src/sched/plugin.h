@@ -1,0 +1,170 @@
+/* sched/plugin.h - plugins as tables of functions, and profiles: what configuration makes of them.
+ *
+ * A plugin is a constant table of functions. One that configuration enables is a `struct plugin_instance`: the
+ * table and what init made of its arguments (args.h). A profile says which instances are called at which point, in
+ * which order and with which weight; pods choose it by spec.schedulerName.
+ *
+ * Thread: tables are constant; profiles are built before the scheduling thread starts and only read after. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/sym.h"
+#include "sched/verdict.h"
+
+enum {
+    SCORE_MAX = 100,
+    PLUGINS_MAX = 63, /* of one profile: sets of plugins are 64-bit masks */
+    PLUGIN_EXTENDERS = PLUGINS_MAX /* the bit that stands for extenders among plugins that rejected a pod */
+};
+
+typedef uint32_t node_id; /* as in cache.h */
+
+struct cycle;
+struct node_names;
+struct node_view;
+struct placement;
+struct placements;
+struct plugin_event;
+struct plugin_instance;
+struct pod;
+struct queued_pod;
+struct reasons;
+
+/* Who calls what, and when: scheduler.md 5 and 7. Every function may be NULL; a
+ * plugin has the extension points whose functions it has. */
+struct plugin {
+    const char *name;
+
+    /* Parses arguments (already decoded and defaulted, see config/) into what the instance keeps. */
+    enum err_code (*init)(struct plugin_instance *p, const void *args, struct err *e);
+    void (*fini)(struct plugin_instance *p);
+
+    struct verdict (*pre_enqueue)(const struct plugin_instance *p, struct cycle *c);
+    bool (*less)(const struct plugin_instance *p, const struct queued_pod *a, const struct queued_pod *b);
+
+    struct verdict (*pre_filter)(const struct plugin_instance *p, struct cycle *c, struct node_names *ret_names);
+    /* A copy of the plugin's state of this cycle, for one simulated node; what add_pod and remove_pod change. */
+    void *(*clone_state)(const struct plugin_instance *p, struct cycle *c, const void *state);
+    void (*add_pod)(const struct plugin_instance *p, struct cycle *c, void *state, const struct pod *pod,
+                    const struct node_view *on);
+    void (*remove_pod)(const struct plugin_instance *p, struct cycle *c, void *state, const struct pod *pod,
+                       const struct node_view *on);
+    struct verdict (*filter)(const struct plugin_instance *p, struct cycle *c, const struct node_view *n);
+    /* Clears the bits of nodes that filter would not pass. `alive` has columns.n_rows bits. */
+    void (*filter_block)(const struct plugin_instance *p, struct cycle *c, uint64_t *alive);
+    /* Texts of a verdict that this plugin gave (detail != 0 or no text of its own). */
+    void (*reasons)(const struct plugin_instance *p, struct cycle *c, struct verdict v, struct reasons *to);
+
+    struct verdict (*post_filter)(const struct plugin_instance *p, struct cycle *c);
+
+    struct verdict (*pre_score)(const struct plugin_instance *p, struct cycle *c);
+    int64_t (*score)(const struct plugin_instance *p, struct cycle *c, const struct node_view *n);
+    /* Scores of c->feasible, by index in that list. */
+    void (*score_block)(const struct plugin_instance *p, struct cycle *c, int64_t *scores);
+    /* In place, over c->feasible. NULL: scores are final. */
+    void (*normalize)(const struct plugin_instance *p, struct cycle *c, int64_t *scores);
+
+    struct verdict (*reserve)(const struct plugin_instance *p, struct cycle *c, node_id node);
+    void (*unreserve)(const struct plugin_instance *p, struct cycle *c, node_id node);
+    struct verdict (*permit)(const struct plugin_instance *p, struct cycle *c, node_id node, int64_t *ret_timeout_ms);
+    /* SKIP: nothing to do for this pod. */
+    struct verdict (*pre_bind_pre_flight)(const struct plugin_instance *p, struct cycle *c, node_id node);
+    struct verdict (*pre_bind)(const struct plugin_instance *p, struct cycle *c, node_id node);
+    struct verdict (*bind)(const struct plugin_instance *p, struct cycle *c, node_id node);
+    void (*post_bind)(const struct plugin_instance *p, struct cycle *c, node_id node);
+
+    /* Pod groups (scheduler.md 12): sets of nodes to try a group on, and how good a placement of the group is. */
+    struct verdict (*placement_generate)(const struct plugin_instance *p, struct cycle *c,
+                                         struct placements *ret_placements);
+    int64_t (*placement_score)(const struct plugin_instance *p, struct cycle *c, const struct placement *placement);
+
+    const struct plugin_event *events; /* ends with actions 0; NULL: every event */
+
+    /* Its filter, or its score without normalisation, depends on the pod's class (class.h) and on the one node alone. */
+    bool local_filter, local_score;
+    /* After PreScore: every node gets this final score. */
+    bool (*uniform_score)(const struct plugin_instance *p, struct cycle *c, int64_t *ret_score);
+    /* Before PreScore: whether it will look at c->feasible; NULL: yes. */
+    bool (*needs_feasible)(const struct plugin_instance *p, const struct cycle *c);
+};
+
+struct plugin_instance {
+    const struct plugin *plugin;
+    void *data;      /* what init made */
+    uint8_t index;   /* in the profile: bit in masks, slot of the state */
+    struct sym_table *syms;
+    const struct features *features;
+};
+
+/* Feature gates that change what the scheduler and its plugins do (scheduler.md 13, plugins.md 0.4); those that are
+ * locked, or without effect here, have no member. config/features.h fills it. */
+struct features {
+    bool taint_toleration_comparison_operators;
+    bool storage_capacity_scoring;
+    bool volume_limit_scaling;
+    bool node_declared_features;
+    bool pod_level_resources;
+    bool in_place_pod_level_resources;
+    bool match_label_keys_in_spread;
+    bool match_label_keys_in_spread_merge;
+    bool async_preemption;
+    bool async_api_calls;
+    bool pop_from_backoff_queue;
+    bool opportunistic_batching;
+    bool nominated_node_name_for_expectation;
+    bool generic_workload;
+    bool gang_scheduling;
+    bool topology_aware_workloads;
+    bool workload_aware_preemption;
+    bool dra_prioritized_list;
+    bool dra_partitionable_devices;
+    bool dra_device_taints;
+    bool dra_device_taint_rules;
+    bool dra_extended_resource;
+    bool dra_consumable_capacity;
+    bool dra_device_binding_conditions;
+    bool dra_resource_claim_device_status;
+    bool dra_filter_timeout;
+    bool dra_list_type_attributes;
+    bool dra_node_allocatable_resources;
+    bool dra_workload_resource_claims;
+};
+
+/* ---- Profiles ---- */
+
+enum extension_point {
+    POINT_PRE_ENQUEUE, POINT_QUEUE_SORT, POINT_PRE_FILTER, POINT_FILTER, POINT_POST_FILTER, POINT_PRE_SCORE,
+    POINT_SCORE, POINT_RESERVE, POINT_PERMIT, POINT_PRE_BIND, POINT_BIND, POINT_POST_BIND,
+    POINT_PLACEMENT_GENERATE, POINT_PLACEMENT_SCORE,
+    N_POINTS
+};
+
+struct point_plugins {
+    const struct plugin_instance *at[PLUGINS_MAX];
+    uint8_t n;
+};
+
+/* Choices in which the older worlds differ (legacy.md 0.3); the modern ones are the zero values. */
+enum tie_break { TIE_HEAP_ORDER, TIE_RANDOM, TIE_ROUND_ROBIN };
+enum node_order { ORDER_TREE, ORDER_INSERTION };
+
+struct profile {
+    const char *scheduler_name;
+    sym scheduler_name_sym;
+    struct plugin_instance instances[PLUGINS_MAX];
+    uint8_t n_instances;
+    struct point_plugins points[N_POINTS];
+    int64_t weights[PLUGINS_MAX]; /* of POINT_SCORE, by position there */
+    int64_t placement_weights[PLUGINS_MAX]; /* of POINT_PLACEMENT_SCORE, the same */
+    int32_t percentage_of_nodes_to_score; /* -1: the global one */
+    enum tie_break tie_break;
+    enum node_order node_order;
+};
+
+static inline bool profile_has(const struct profile *p, enum extension_point point)
+{
+    return p->points[point].n > 0;
+}

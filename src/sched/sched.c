@@ -1,0 +1,148 @@
+/* sched/sched.c - see sched.h: making and ending a scheduler, what time brings, and what there is to see. */
+#include "sched/sched.h"
+
+#include "base/mem.h"
+#include "sched/class.h"
+#include "sched/memo.h"
+#include "sched/queue.h"
+#include "sched/sched_priv.h"
+
+struct sched *sched_new(const struct sched_options *options)
+{
+    struct sched *s = mem_zalloc(sizeof(*s));
+    s->syms = options->syms;
+    s->profiles = options->profiles;
+    s->n_profiles = options->n_profiles;
+    s->extenders = options->extenders;
+    s->n_extenders = options->n_extenders;
+    s->io = options->io;
+    s->features = options->features;
+    s->percentage_of_nodes_to_score = options->percentage_of_nodes_to_score;
+    rand_init(&s->rand, options->seed);
+    arena_init(&s->arena);
+    cache_init(&s->cache, s->syms);
+    s->classes = classes_new();
+    s->memos = memos_new();
+    s->objects = objects_new(s->syms);
+    nominator_init(&s->nominator, s->syms);
+    map_str_init(&s->pods);
+    map_str_init(&s->preempting);
+    map_u64_init(&s->binding_of_ticket);
+    s->decision_hash = 0xcbf29ce484222325ull;
+    s->queue = queue_new(&(struct queue_options){
+        .syms = s->syms,
+        .nominator = &s->nominator,
+        .profiles = s->profiles,
+        .n_profiles = s->n_profiles,
+        .cache = &s->cache,
+        .objects = s->objects,
+        .sched = s,
+        .initial_backoff_ms = options->initial_backoff_ms ? options->initial_backoff_ms : QUEUE_INITIAL_BACKOFF_MS,
+        .max_backoff_ms = options->max_backoff_ms ? options->max_backoff_ms : QUEUE_MAX_BACKOFF_MS,
+        .unschedulable_ms_max = options->unschedulable_ms_max ? options->unschedulable_ms_max : QUEUE_UNSCHEDULABLE_MS_MAX,
+        .extenders = options->n_extenders > 0,
+    });
+    return s;
+}
+
+void sched_free(struct sched *s)
+{
+    bind_free_all(s);
+    evict_free_all(s);
+    queue_free(s->queue);
+    nominator_fini(&s->nominator);
+    classes_free(s->classes);
+    memos_free(s->memos);
+    cache_fini(&s->cache);
+    objects_free(s->objects);
+    for (struct map_str_slot *slot = map_str_next(&s->pods, NULL); slot; slot = map_str_next(&s->pods, slot))
+        pod_unref(s->syms, slot->value.const_ptr);
+    map_str_fini(&s->pods);
+    map_str_fini(&s->preempting);
+    arena_fini(&s->arena);
+    free(s);
+}
+
+static int64_t next_multiple(int64_t now_ms, int64_t step_ms)
+{
+    return (now_ms / step_ms + 1) * step_ms;
+}
+
+void sched_tick(struct sched *s)
+{
+    int64_t now_ms = s->io.now_ms(s->io.context);
+    if (now_ms >= s->next_backoff_flush_ms) {
+        queue_flush_backoff(s->queue, now_ms);
+        s->next_backoff_flush_ms = next_multiple(now_ms, QUEUE_FLUSH_BACKOFF_MS); /* on whole seconds */
+    }
+    if (now_ms >= s->next_unschedulable_flush_ms) {
+        queue_flush_unschedulable(s->queue, now_ms);
+        s->next_unschedulable_flush_ms = now_ms + QUEUE_FLUSH_UNSCHEDULABLE_MS;
+    }
+    bind_check_timeouts(s, now_ms);
+}
+
+int64_t sched_due_ms(const struct sched *s)
+{
+    int64_t due_ms = bind_due_ms(s);
+    if (queue_backoff_due_ms(s->queue) < INT64_MAX && s->next_backoff_flush_ms < due_ms)
+        due_ms = s->next_backoff_flush_ms;
+    if (queue_unschedulable_due_ms(s->queue) < INT64_MAX && s->next_unschedulable_flush_ms < due_ms)
+        due_ms = s->next_unschedulable_flush_ms;
+    return due_ms;
+}
+
+static uint64_t fnv1a(uint64_t hash, struct str bytes)
+{
+    for (size_t i = 0; i < bytes.n; i++)
+        hash = (hash ^ (unsigned char)bytes.p[i]) * 0x100000001b3ull;
+    return hash;
+}
+
+void sched_note_decision(struct sched *s, const struct pod *pod, struct str outcome)
+{
+    uint64_t hash = fnv1a(s->decision_hash, sym_text(s->syms, pod->meta.ns));
+    hash = fnv1a(fnv1a(hash, STR("/")), str_of(pod->meta.name));
+    s->decision_hash = fnv1a(fnv1a(hash, STR("=")), outcome);
+}
+
+uint64_t sched_decision_hash(const struct sched *s)
+{
+    return s->decision_hash;
+}
+
+struct sched_counts sched_counts(const struct sched *s)
+{
+    struct queue_counts q = queue_counts(s->queue);
+    return (struct sched_counts){
+        .attempts = s->n_attempts,
+        .placed = s->n_placed,
+        .unschedulable = s->n_unschedulable,
+        .errors = s->n_errors,
+        .active = q.active,
+        .backoff = q.backoff,
+        .unschedulable_waiting = q.unschedulable,
+        .gated = q.gated,
+        .binding = (uint32_t)s->bindings.n,
+    };
+}
+
+struct cache *sched_cache(struct sched *s)
+{
+    return &s->cache;
+}
+
+struct queue *sched_queue(struct sched *s)
+{
+    return s->queue;
+}
+
+struct objects *sched_objects(struct sched *s)
+{
+    return s->objects;
+}
+
+struct nominator *sched_nominator(struct sched *s)
+{
+    return &s->nominator;
+}

@@ -1,0 +1,73 @@
+/* sched/sched.h - the scheduler as whoever embeds it sees it.
+ *
+ * Objects come in (sched_pod_added and the like), sched_run_once makes one attempt for the pod whose turn it is, and what
+ * follows goes out through io.h; answers come back in (sched_bound, ...). sched_tick does what time brings. Nothing blocks.
+ *
+ * Thread: scheduling thread only.    Owns: the cache, the queue, the objects; references as their headers say. */
+#pragma once
+
+#include "sched/framework.h"
+#include "sched/io.h"
+#include "sched/objects.h"
+
+struct extender;
+struct sched;
+
+struct sched_options {
+    struct sym_table *syms;
+    struct profile *const *profiles; /* live as long as the scheduler */
+    uint32_t n_profiles;
+    struct extender *const *extenders;
+    uint32_t n_extenders;
+    struct sched_io io;
+    struct features features;
+    uint64_t seed;
+    int32_t percentage_of_nodes_to_score;       /* 0: all */
+    int64_t initial_backoff_ms, max_backoff_ms; /* 0: upstream's */
+    int64_t unschedulable_ms_max;               /* 0: upstream's */
+};
+
+struct sched *sched_new(const struct sched_options *options);
+void sched_free(struct sched *s);
+
+/* ---- What happened in the cluster. A form that is passed in stays the caller's; the scheduler takes its own reference.
+ * Adding what is there is an update, and the reverse; removing what is not there is ignored. ---- */
+
+void sched_node_set(struct sched *s, const struct node *node);
+void sched_node_removed(struct sched *s, sym name);
+/* Every pod of the cluster, ours or not, placed or not; finished ones are as good as removed. */
+void sched_pod_set(struct sched *s, const struct pod *pod);
+void sched_pod_removed(struct sched *s, const char *uid);
+/* Objects that plugins look up: see objects.h. `form` NULL: it is gone. */
+void sched_object_set(struct sched *s, enum object_kind kind, const void *form);
+void sched_object_removed(struct sched *s, enum object_kind kind, sym ns, struct str name);
+
+/* ---- Work ---- */
+
+/* One attempt; false when no pod is ready. */
+bool sched_run_once(struct sched *s);
+/* Flushes, timeouts. Call it at sched_due_ms or later. */
+void sched_tick(struct sched *s);
+int64_t sched_due_ms(const struct sched *s);
+
+/* ---- Answers to what went out (io.h). `error` NULL: it worked. An unknown ticket is ignored. ---- */
+
+void sched_bound(struct sched *s, io_ticket ticket, const char *error);
+void sched_volumes_bound(struct sched *s, io_ticket ticket, const char *error);
+void sched_victim_done(struct sched *s, io_ticket ticket, const char *error);
+/* A plugin at Permit lets a waiting pod go, or does not. */
+void sched_permit(struct sched *s, const char *uid, const struct plugin_instance *plugin, bool allow, const char *reason);
+
+/* ---- What there is to see ---- */
+
+struct sched_counts {
+    uint64_t attempts, placed, unschedulable, errors;
+    uint32_t active, backoff, unschedulable_waiting, gated, binding;
+};
+struct sched_counts sched_counts(const struct sched *s);
+struct cache *sched_cache(struct sched *s);
+struct queue *sched_queue(struct sched *s);
+struct objects *sched_objects(struct sched *s);
+struct nominator *sched_nominator(struct sched *s);
+/* FNV-1a over all decisions so far (pod, node or failure text): equal for equal inputs, times and seed. */
+uint64_t sched_decision_hash(const struct sched *s);

@@ -1,0 +1,96 @@
+/* sched/sched_priv.h - the scheduler itself; shared inside sched/ only. */
+#pragma once
+
+#include "base/rand.h"
+#include "sched/cache.h"
+#include "sched/framework.h"
+#include "sched/io.h"
+#include "sched/nominate.h"
+#include "sched/preempt.h"
+
+struct attempt;
+struct extender;
+struct queue;
+struct queued_pod;
+
+/* A pod on its way from a decision to its node. */
+struct binding {
+    io_ticket ticket;
+    struct queued_pod *queued;
+    const struct pod *pod; /* assumed: names the node */
+    node_id node;
+    struct cycle cycle;   /* of the decision, for the plugins that still have work to do */
+    struct arena arena;   /* what these keep */
+    uint64_t waits_for;   /* plugins at Permit that have not let it go yet */
+    int64_t deadline_ms[PLUGINS_MAX], timeout_ms[PLUGINS_MAX]; /* of these */
+    const struct plugin_instance *binder; /* whose answer is awaited */
+    const struct extender *extender;      /* the same, when an extender binds; else NULL */
+    uint32_t next_extender;               /* the first that has not been asked to bind */
+    uint64_t skips_pre_bind; /* plugins with nothing to do */
+    uint8_t next_pre_bind;   /* position at POINT_PRE_BIND */
+    uint32_t index; /* in sched.bindings */
+};
+
+/* Victims on their way out. */
+struct eviction {
+    io_ticket ticket;
+    const struct pod *victim, *preemptor;
+};
+
+struct sched {
+    struct sym_table *syms;
+    struct cache cache;
+    struct objects *objects;
+    struct nominator nominator;
+    struct classes *classes;
+    struct memos *memos;
+    struct queue *queue;
+    struct profile *const *profiles;
+    uint32_t n_profiles;
+    struct extender *const *extenders;
+    uint32_t n_extenders;
+    struct sched_io io;
+    struct features features;
+    struct rand rand;
+    uint32_t start_index;                 /* where the next search for nodes begins; shared by all profiles */
+    int32_t percentage_of_nodes_to_score; /* 0: all */
+    struct arena arena;                   /* of the cycle under way */
+    struct map_str pods;                  /* uid -> the newest version of every unfinished pod of the cluster */
+    VEC(struct binding *) bindings;
+    struct map_u64 binding_of_ticket;
+    VEC(struct eviction) evictions;
+    struct map_str preempting;            /* uid of preemptors -> number of victims under way */
+    io_ticket last_ticket;
+    int64_t next_backoff_flush_ms, next_unschedulable_flush_ms;
+    uint64_t n_attempts, n_placed, n_unschedulable, n_errors;
+    uint64_t decision_hash;
+};
+
+/* bind.c: takes the record of a pod for which a node was found. */
+void bind_start(struct sched *s, struct attempt *a, struct queued_pod *qp);
+/* Ends the waits whose time is over. */
+void bind_check_timeouts(struct sched *s, int64_t now_ms);
+int64_t bind_due_ms(const struct sched *s);
+/* The pod is being deleted while it waits. */
+void bind_pod_deleted(struct sched *s, const struct pod *pod);
+void bind_free_all(struct sched *s);
+struct binding *bind_find(const struct sched *s, const char *uid);
+
+/* failure.c: takes the record of a pod for which none was found, or whose binding failed. `nominate` as in struct cycle. */
+struct failure {
+    enum failure_kind kind;
+    const char *message;
+    uint64_t rejectors, pending;
+    sym nominate;
+};
+void failure_handle(struct sched *s, struct queued_pod *qp, const struct failure *f, int64_t now_ms);
+
+/* evict.c: carries out what preemption decided. */
+void evict_start(struct sched *s, const struct pod *preemptor, const struct preemption *p);
+void evict_free_all(struct sched *s);
+
+/* Adds a decision to the hash. */
+void sched_note_decision(struct sched *s, const struct pod *pod, struct str outcome);
+
+/* NULL when no profile has that name. */
+const struct profile *sched_profile(const struct sched *s, sym scheduler_name);

@@ -1,0 +1,131 @@
+/* sched/score.c - comparing the nodes that fit, and choosing one. */
+#include <stdlib.h>
+
+#include "sched/attempt.h"
+#include "sched/extender.h"
+#include "sched/heap_order.h"
+
+static bool fail(struct attempt *a, const char *error)
+{
+    a->outcome = ATTEMPT_ERROR;
+    a->error = error;
+    return false;
+}
+
+static bool run_pre_score(struct attempt *a)
+{
+    struct cycle *c = &a->cycle;
+    const struct point_plugins *points = &c->profile->points[POINT_PRE_SCORE];
+    for (uint8_t i = 0; i < points->n; i++) {
+        const struct plugin_instance *p = points->at[i];
+        struct verdict v = p->plugin->pre_score(p, c);
+        if (v.code == V_SKIP)
+            c->skip_score |= 1ull << p->index;
+        else if (v.code != V_SUCCESS)
+            return fail(a, arena_printf(c->arena, "running PreScore plugin \"%s\": %s", p->plugin->name,
+                                        v.text ? v.text : ""));
+    }
+    return true;
+}
+
+static int64_t *score_nodes(struct attempt *a, const struct plugin_instance *p)
+{
+    struct cycle *c = &a->cycle;
+    int64_t *scores = arena_alloc(c->arena, a->n_feasible * sizeof(*scores));
+    if (p->plugin->score_block && !a->bare_nodes) {
+        p->plugin->score_block(p, c, scores);
+    } else {
+        for (uint32_t i = 0; i < a->n_feasible; i++) {
+            struct node bare;
+            struct node_view view = a->bare_nodes ? node_view_bare(c, a->feasible[i], &bare)
+                                                  : node_view_of(c->cache, a->feasible[i]);
+            scores[i] = p->plugin->score(p, c, &view);
+        }
+    }
+    if (p->plugin->normalize)
+        p->plugin->normalize(p, c, scores);
+    return scores;
+}
+
+/* Checks the range, applies the weight, adds to the totals. */
+static bool add_weighted(struct attempt *a, const struct plugin_instance *p, int64_t weight, int64_t *scores)
+{
+    for (uint32_t i = 0; i < a->n_feasible; i++) {
+        if (scores[i] < 0 || scores[i] > SCORE_MAX)
+            return fail(a, arena_printf(a->cycle.arena,
+                                        "applying score defaultWeights on Score plugins: plugin \"%s\" returns an "
+                                        "invalid score %lld, it should in the range of [0, 100] after normalizing",
+                                        p->plugin->name, (long long)scores[i]));
+        scores[i] *= weight;
+        a->totals[i] += scores[i];
+    }
+    return true;
+}
+
+bool attempt_score_position(struct attempt *a, unsigned i)
+{
+    const struct plugin_instance *p = a->cycle.profile->points[POINT_SCORE].at[i];
+    a->scores[i] = score_nodes(a, p);
+    return add_weighted(a, p, a->cycle.profile->weights[i], a->scores[i]);
+}
+
+bool attempt_score(struct attempt *a)
+{
+    struct cycle *c = &a->cycle;
+    const struct point_plugins *points = &c->profile->points[POINT_SCORE];
+    a->totals = ARENA_NEW_N(c->arena, int64_t, a->n_feasible);
+    a->scored = true;
+    if (!run_pre_score(a))
+        return false;
+    for (uint8_t i = 0; i < points->n; i++)
+        if (!(c->skip_score >> points->at[i]->index & 1) && !attempt_score_position(a, i))
+            return false;
+    extenders_prioritize(a);
+    return true;
+}
+
+static int64_t randomizer(const struct attempt *a, uint32_t i)
+{
+    return a->randomizers ? a->randomizers[i] : 0;
+}
+
+/* Where extenders had a say the larger random number wins; what is equal then goes by the order of the heap. */
+static uint32_t first_in_heap_order(const struct attempt *a, int64_t best)
+{
+    uint32_t chosen = UINT32_MAX;
+    uint32_t least = UINT32_MAX;
+    int64_t largest = 0;
+    const uint32_t *places = a->cycle.cache->heap_order.at;
+    for (uint32_t i = 0; a->randomizers && i < a->n_feasible; i++)
+        if (a->totals[i] == best && a->randomizers[i] > largest)
+            largest = a->randomizers[i];
+    for (uint32_t i = 0; i < a->n_feasible; i++) {
+        uint32_t place = a->totals[i] == best && randomizer(a, i) == largest ? places[i] : UINT32_MAX;
+        if (place < least) {
+            least = place;
+            chosen = i;
+        }
+    }
+    return chosen;
+}
+
+/* Each of the best with equal chance, in one pass. */
+static uint32_t random_one(const struct attempt *a, int64_t best)
+{
+    uint32_t chosen = UINT32_MAX;
+    uint64_t n_seen = 0;
+    for (uint32_t i = 0; i < a->n_feasible; i++)
+        if (a->totals[i] == best && rand_below(a->cycle.rand, ++n_seen) == 0)
+            chosen = i;
+    return chosen;
+}
+
+void attempt_select(struct attempt *a)
+{
+    int64_t best = INT64_MIN;
+    for (uint32_t i = 0; i < a->n_feasible; i++)
+        if (a->totals[i] > best)
+            best = a->totals[i];
+    bool at_random = a->cycle.profile->tie_break == TIE_RANDOM;
+    a->node = a->feasible[at_random ? random_one(a, best) : first_in_heap_order(a, best)];
+}

@@ -1,0 +1,35 @@
+/* sim/workload.h - the workloads of upstream's scheduler_perf, against the engine alone.
+ *
+ * Same nodes, pods and counts as upstream's by the same names; no API server: what the scheduler decides is answered at once
+ * and confirmed as a watch would. All nodes are scored.
+ *
+ * Thread: one; makes its own scheduler. */
+#pragma once
+
+#include "config/setup.h"
+
+struct workload {
+    const char *name;
+    uint32_t n_nodes, n_init_pods, n_measured_pods;
+    const char *const *zones;      /* topology.kubernetes.io/zone, in turn; NULL: no label */
+    const char *init, *measured;   /* templates: names in workload.c */
+    const char *init_ns, *measured_ns;
+    uint32_t n_init_namespaces;    /* init pods go to "init-ns-0" and on in turn; 0: init_ns alone */
+    bool namespaces_have_labels, service, unschedulable_churn, mixed_init;
+};
+
+extern const struct workload workloads[]; /* ends with a NULL name */
+/* By its whole name; NULL when there is none. */
+const struct workload *workload_find(const char *name);
+
+struct workload_result {
+    uint32_t n_placed, n_unplaced;
+    double seconds, throughput; /* of the measured pods; pods a second */
+    int64_t p50_ns, p99_ns, max_ns; /* of one decision */
+    uint64_t decision_hash;
+};
+
+/* `progress` (may be NULL) is called now and then with the number of pods done. */
+enum err_code workload_run(const struct workload *w, struct sym_table *syms, const struct setup *setup,
+                           void (*progress)(void *context, uint32_t n_done), void *context,
+                           struct workload_result *ret_result, struct err *e) ERR_MUST_CHECK;

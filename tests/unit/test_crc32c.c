@@ -1,0 +1,24 @@
+/* CRC-32C: known sums, and that parts sum up to the whole. */
+#include "base/crc32c.h"
+#include "tests/test.h"
+
+TEST(known_sums)
+{
+    static const struct {
+        struct str bytes;
+        uint32_t sum;
+    } rows[] = {
+        { STR(""), 0 },
+        { STR("123456789"), 0xe3069283 },
+        { STR("a"), 0xc1d04330 },
+        { { "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 32 }, 0x8a9136aa }, /* RFC 3720 B.4 */
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        CHECK_INT(rows[i].bytes.n ? rows[i].bytes.p : "empty", crc32c(0, rows[i].bytes.p, rows[i].bytes.n), rows[i].sum);
+}
+
+TEST(parts_sum_up_to_the_whole)
+{
+    for (size_t i = 0; i <= 9; i++)
+        CHECK_INT("parts", crc32c(crc32c(0, "123456789", i), "123456789" + i, 9 - i), 0xe3069283);
+}
