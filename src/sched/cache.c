@@ -275,16 +275,11 @@ enum err_code cache_remove_node(struct cache *c, sym name, struct err *e)
 
 /* ---- What a pod adds to its row ---- */
 
-static bool same_port(struct host_port a, struct host_port b)
-{
-    return a.port == b.port && a.ip == b.ip && a.protocol == b.protocol;
-}
-
 static void count_ports(struct node_row *row, const struct pod *pod, bool add)
 {
     for (uint32_t i = 0; i < pod->n_ports; i++) {
         size_t at = 0;
-        while (at < row->ports.n && !same_port(row->ports.at[at], pod->ports[i]))
+        while (at < row->ports.n && !host_port_equal(row->ports.at[at], pod->ports[i]))
             at++;
         if (add && at == row->ports.n)
             vec_push(&row->ports, pod->ports[i]);
@@ -306,25 +301,19 @@ static void count_claims(struct cache *c, const struct pod *pod, bool add)
     }
 }
 
-/* Sums wrap as Go's do: requests that absurd do not fit anywhere, and nothing else depends on them. */
-static int64_t wrap_add(int64_t sum, int64_t amount, bool add)
-{
-    return (int64_t)(add ? (uint64_t)sum + (uint64_t)amount : (uint64_t)sum - (uint64_t)amount);
-}
-
 static void count_requests(struct cache *c, node_id id, const struct pod *pod, bool add)
 {
     const struct amounts *r = pod->requested;
     struct columns *col = &c->col;
-    col->used_milli_cpu[id] = wrap_add(col->used_milli_cpu[id], r->milli_cpu, add);
-    col->used_memory[id] = wrap_add(col->used_memory[id], r->memory, add);
-    col->used_ephemeral[id] = wrap_add(col->used_ephemeral[id], r->ephemeral_storage, add);
-    col->non_zero_milli_cpu[id] = wrap_add(col->non_zero_milli_cpu[id], pod->non_zero_milli_cpu, add);
-    col->non_zero_memory[id] = wrap_add(col->non_zero_memory[id], pod->non_zero_memory, add);
+    col->used_milli_cpu[id] = account(col->used_milli_cpu[id], r->milli_cpu, add);
+    col->used_memory[id] = account(col->used_memory[id], r->memory, add);
+    col->used_ephemeral[id] = account(col->used_ephemeral[id], r->ephemeral_storage, add);
+    col->non_zero_milli_cpu[id] = account(col->non_zero_milli_cpu[id], pod->non_zero_milli_cpu, add);
+    col->non_zero_memory[id] = account(col->non_zero_memory[id], pod->non_zero_memory, add);
     col->n_pods[id] += add ? 1 : -1;
     for (uint32_t i = 0; i < r->n_scalars; i++) {
         int64_t *used = &scalar_column(c, r->scalars[i].name)->used[id];
-        *used = wrap_add(*used, r->scalars[i].amount, add);
+        *used = account(*used, r->scalars[i].amount, add);
     }
 }
 

@@ -104,6 +104,17 @@ struct cache {
     struct zone_keys zone_keys;
 };
 
+/* Sums of requests wrap as Go's do: amounts that absurd do not fit anywhere, and nothing else depends on them. */
+static inline int64_t account(int64_t sum, int64_t amount, bool add)
+{
+    return (int64_t)(add ? (uint64_t)sum + (uint64_t)amount : (uint64_t)sum - (uint64_t)amount);
+}
+
+static inline bool host_port_equal(struct host_port a, struct host_port b)
+{
+    return a.port == b.port && a.ip == b.ip && a.protocol == b.protocol;
+}
+
 void cache_init(struct cache *c, struct sym_table *syms);
 void cache_fini(struct cache *c);
 

@@ -87,17 +87,12 @@ struct node_view *node_view_clone(struct cycle *c, const struct node_view *view)
     return copy;
 }
 
-static bool same_port(struct host_port a, struct host_port b)
-{
-    return a.port == b.port && a.ip == b.ip && a.protocol == b.protocol;
-}
-
 /* As the cache keeps them: a set, not a count. */
 static void change_ports(struct cycle *c, struct node_view *v, const struct pod *pod, bool add)
 {
     for (uint32_t i = 0; i < pod->n_ports; i++) {
         uint32_t at = 0;
-        while (at < v->n_ports && !same_port(v->ports[at], pod->ports[i]))
+        while (at < v->n_ports && !host_port_equal(v->ports[at], pod->ports[i]))
             at++;
         if (add && at == v->n_ports) {
             if (v->n_ports == v->n_ports_max)
@@ -109,23 +104,18 @@ static void change_ports(struct cycle *c, struct node_view *v, const struct pod 
     }
 }
 
-static int64_t wrap_add(int64_t sum, int64_t amount, bool add)
-{
-    return (int64_t)(add ? (uint64_t)sum + (uint64_t)amount : (uint64_t)sum - (uint64_t)amount);
-}
-
 static void change_amounts(struct node_view *v, const struct pod *pod, bool add)
 {
     const struct amounts *r = pod->requested;
-    v->milli_cpu = wrap_add(v->milli_cpu, r->milli_cpu, add);
-    v->memory = wrap_add(v->memory, r->memory, add);
-    v->ephemeral = wrap_add(v->ephemeral, r->ephemeral_storage, add);
-    v->non_zero_milli_cpu = wrap_add(v->non_zero_milli_cpu, pod->non_zero_milli_cpu, add);
-    v->non_zero_memory = wrap_add(v->non_zero_memory, pod->non_zero_memory, add);
+    v->milli_cpu = account(v->milli_cpu, r->milli_cpu, add);
+    v->memory = account(v->memory, r->memory, add);
+    v->ephemeral = account(v->ephemeral, r->ephemeral_storage, add);
+    v->non_zero_milli_cpu = account(v->non_zero_milli_cpu, pod->non_zero_milli_cpu, add);
+    v->non_zero_memory = account(v->non_zero_memory, pod->non_zero_memory, add);
     for (uint32_t i = 0; i < r->n_scalars; i++) {
         size_t k = scalar_index(v->cache, r->scalars[i].name);
         if (k < v->cache->col.scalars.n) /* no node has what no node ever reported */
-            v->scalars_used[k] = wrap_add(v->scalars_used[k], r->scalars[i].amount, add);
+            v->scalars_used[k] = account(v->scalars_used[k], r->scalars[i].amount, add);
     }
 }
 
