@@ -467,7 +467,10 @@ void cache_update_order(struct cache *c)
     vec_reset(&c->heap_order);
     vec_reserve(&c->heap_order, c->order.n);
     c->heap_order.n = c->order.n;
-    heap_order_fill(c->heap_order.at, (uint32_t)c->order.n);
+    vec_reset(&c->heap_least);
+    vec_reserve(&c->heap_least, bitset_words(c->order.n));
+    c->heap_least.n = bitset_words(c->order.n);
+    heap_order_fill(c->heap_order.at, c->heap_least.at, (uint32_t)c->order.n);
 }
 
 bool cache_changes(const struct cache *c, uint64_t since, void (*each)(void *context, node_id row), void *context)
@@ -566,6 +569,7 @@ void cache_fini(struct cache *c)
     vec_fini(&c->taint_sets);
     vec_fini(&c->order);
     vec_fini(&c->heap_order);
+    vec_fini(&c->heap_least);
     vec_fini(&c->position);
     vec_fini(&c->free_rows);
     map_u64_fini(&c->row_of_name);

@@ -91,6 +91,7 @@ struct cache {
     node_id_vec order;          /* what cycles walk */
     VEC(uint32_t) position;     /* by node_id: index in order, UINT32_MAX = not listed */
     VEC(uint32_t) heap_order;   /* heap_order.h, for as many places as there are nodes */
+    VEC(uint32_t) heap_least;   /* the least of each 64 of them */
     bool order_is_stale, order_is_identity; /* identity: order[i] == i for all */
     uint64_t order_epoch;       /* grows when the order is made anew */
     struct node_tree *tree;

@@ -40,7 +40,17 @@ static void prepare_local(struct attempt *a, struct scoring *s)
     }
 }
 
-/* Filters that look beyond the node itself, on what is alive. */
+/* Whether a filter looks beyond the node itself, or nominated pods must be looked at too. */
+static bool has_general_filters(const struct attempt *a)
+{
+    const struct point_plugins *points = &a->cycle.profile->points[POINT_FILTER];
+    for (uint8_t i = 0; i < points->n; i++)
+        if (!points->at[i]->plugin->local_filter && !(a->cycle.skip_filter >> points->at[i]->index & 1))
+            return true;
+    return a->sched->nominator.by_node.n > 0;
+}
+
+/* Those filters, on what is alive. */
 static bool filter_general(struct attempt *a, uint64_t *alive, size_t n_words)
 {
     const struct point_plugins *points = &a->cycle.profile->points[POINT_FILTER];
@@ -114,22 +124,25 @@ static bool wants_list(const struct attempt *a)
     return false;
 }
 
-static int32_t best_partial(const uint64_t *alive, const int32_t *partial, size_t n_words)
+static int32_t best_of_words(const int32_t *best_by_word, size_t n_words)
 {
     int32_t best = INT32_MIN;
+    for (size_t w = 0; w < n_words; w++)
+        best = best_by_word[w] > best ? best_by_word[w] : best;
+    return best;
+}
+
+/* The best of each word where fewer rows are alive than the class has. */
+static void best_by_word(const uint64_t *alive, const int32_t *partial, size_t n_words, int32_t *ret_best)
+{
     for (size_t w = 0; w < n_words; w++) {
-        const int32_t *at = partial + w * 64;
-        if (alive[w] == UINT64_MAX) {
-            for (int i = 0; i < 64; i++)
-                best = at[i] > best ? at[i] : best;
-            continue;
-        }
+        int32_t best = INT32_MIN;
         for (uint64_t left = alive[w]; left; left &= left - 1) {
-            int32_t value = at[__builtin_ctzll(left)];
+            int32_t value = partial[w * 64 + (size_t)__builtin_ctzll(left)];
             best = value > best ? value : best;
         }
+        ret_best[w] = best;
     }
-    return best;
 }
 
 struct pick {
@@ -143,28 +156,29 @@ static void consider(struct pick *pick, uint32_t place, node_id row)
         *pick = (struct pick){ place, row };
 }
 
-/* Rows in order: a row's rank among the feasible is the number of alive bits before it. */
-static node_id first_best(const struct cache *cache, const uint64_t *alive, const int32_t *partial, int32_t best)
+/* No rank from `rank` to `rank` + 63 has a smaller place. */
+static uint32_t least_place(const struct cache *cache, uint32_t rank)
+{
+    uint32_t block = rank / 64, least = cache->heap_least.at[block];
+    bool more = rank % 64 && block + 1 < cache->heap_least.n;
+    return more && cache->heap_least.at[block + 1] < least ? cache->heap_least.at[block + 1] : least;
+}
+
+/* Rows in order: a row's rank among the feasible is the number of alive bits before it. Words that cannot have the first of
+ * the best are passed over. */
+static node_id first_best(const struct cache *cache, const uint64_t *alive, const struct pod_class *class,
+                          const int32_t *best_of, int32_t best)
 {
     const uint32_t *places = cache->heap_order.at;
     struct pick pick = { UINT32_MAX, NODE_NONE };
     size_t n_words = bitset_words(cache->col.n_rows);
     uint32_t rank = 0;
     for (size_t w = 0; w < n_words; w++) {
-        const int32_t *at = partial + w * 64;
-        if (alive[w] == UINT64_MAX) {
-            uint32_t least = UINT32_MAX;
-            for (int i = 0; i < 64; i++) {
-                uint32_t place = at[i] == best ? places[rank + (uint32_t)i] : UINT32_MAX;
-                least = place < least ? place : least;
-            }
-            if (least < pick.least)
-                for (uint32_t i = 0; i < 64; i++)
-                    if (at[i] == best && places[rank + i] == least)
-                        consider(&pick, least, (node_id)(w * 64 + i));
-            rank += 64;
+        if (best_of[w] != best || least_place(cache, rank) > pick.least) {
+            rank += bitset_popcount(alive[w]);
             continue;
         }
+        const int32_t *at = class->partial + w * 64;
         for (uint64_t left = alive[w]; left; left &= left - 1, rank++) {
             unsigned bit = (unsigned)__builtin_ctzll(left);
             if (at[bit] == best)
@@ -190,12 +204,18 @@ static node_id first_best_in_order(const struct cache *cache, const uint64_t *al
     return pick.row;
 }
 
-static void choose_by_class(struct attempt *a, const uint64_t *alive, const int32_t *partial, size_t n_words)
+static void choose_by_class(struct attempt *a, const uint64_t *alive, const struct pod_class *class, size_t n_words)
 {
     const struct cache *cache = a->cycle.cache;
-    int32_t best = best_partial(alive, partial, n_words);
-    a->node = cache->order_is_identity ? first_best(cache, alive, partial, best)
-                                       : first_best_in_order(cache, alive, partial, best);
+    const int32_t *best_of = class->best;
+    if (alive != class->alive) {
+        int32_t *fewer = arena_alloc(a->cycle.arena, n_words * sizeof(*fewer));
+        best_by_word(alive, class->partial, n_words, fewer);
+        best_of = fewer;
+    }
+    int32_t best = best_of_words(best_of, n_words);
+    a->node = cache->order_is_identity ? first_best(cache, alive, class, best_of, best)
+                                       : first_best_in_order(cache, alive, class->partial, best);
 }
 
 /* ---- The choice when some scores are computed over the feasible nodes ---- */
@@ -220,10 +240,14 @@ void choose_run(struct attempt *a)
     prepare_local(a, &s);
     const struct pod_class *class = classes_get(a->sched->classes, c, s.local);
     size_t n_words = bitset_words(c->cache->col.n_rows);
-    uint64_t *alive = arena_alloc(c->arena, n_words * sizeof(*alive));
-    bitset_copy(alive, class->alive, n_words);
-    if (!filter_general(a, alive, n_words))
-        return;
+    const uint64_t *alive = class->alive;
+    if (has_general_filters(a)) {
+        uint64_t *fewer = arena_alloc(c->arena, n_words * sizeof(*fewer));
+        bitset_copy(fewer, class->alive, n_words);
+        if (!filter_general(a, fewer, n_words))
+            return;
+        alive = fewer;
+    }
     a->n_feasible = (uint32_t)bitset_count(alive, n_words);
     c->n_feasible = a->n_feasible;
     if (a->n_feasible == 0) {
@@ -242,7 +266,7 @@ void choose_run(struct attempt *a)
     if (!prepare_general(a, &s))
         return;
     if (s.general == 0) {
-        choose_by_class(a, alive, class->partial, n_words);
+        choose_by_class(a, alive, class, n_words);
         return;
     }
     if (!list)

@@ -34,6 +34,7 @@ static void free_entry(struct classes *k, struct entry *e)
     free((void *)(uintptr_t)e->key.p);
     free(e->class.alive);
     free(e->class.partial);
+    free(e->class.best);
     free(e);
 }
 
@@ -183,6 +184,16 @@ static int32_t local_score(const struct work *w, const struct node_view *view)
     return (int32_t)sum;
 }
 
+static void find_best(struct pod_class *class, size_t word)
+{
+    int32_t best = INT32_MIN;
+    for (uint64_t left = class->alive[word]; left; left &= left - 1) {
+        int32_t value = class->partial[word * 64 + (size_t)__builtin_ctzll(left)];
+        best = value > best ? value : best;
+    }
+    class->best[word] = best;
+}
+
 static void repair_row(void *context, node_id row)
 {
     struct work *w = context;
@@ -195,6 +206,7 @@ static void repair_row(void *context, node_id row)
             w->e->class.partial[row] = local_score(w, &view);
     }
     bitset_put(w->e->class.alive, row, fits);
+    find_best(&w->e->class, row / 64);
 }
 
 static void filter_all(struct work *w)
@@ -246,12 +258,15 @@ static void score_all(struct work *w)
     }
     c->feasible = feasible;
     c->n_feasible = n_feasible;
+    for (size_t word = 0; word < n_words; word++)
+        find_best(&w->e->class, word);
 }
 
 static void grow(struct entry *e, node_id n_rows_max)
 {
     e->class.alive = mem_realloc(e->class.alive, bitset_words(n_rows_max) * sizeof(uint64_t));
     e->class.partial = mem_realloc(e->class.partial, n_rows_max * sizeof(int32_t));
+    e->class.best = mem_realloc(e->class.best, bitset_words(n_rows_max) * sizeof(int32_t));
     e->n_rows_max = n_rows_max;
 }
 

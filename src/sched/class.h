@@ -21,6 +21,7 @@ struct classes;
 struct pod_class {
     uint64_t *alive;  /* bitset by row: listed, and every local filter passes */
     int32_t *partial; /* by row, where alive: sum of weight times score of the local scores */
+    int32_t *best;    /* by word of alive: the largest partial there; INT32_MIN without any */
 };
 
 struct classes *classes_new(void);

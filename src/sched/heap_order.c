@@ -1,7 +1,7 @@
 /* sched/heap_order.c - see heap_order.h. */
 #include "sched/heap_order.h"
 
-void heap_order_fill(uint32_t *places, uint32_t n)
+void heap_order_fill(uint32_t *places, uint32_t *least, uint32_t n)
 {
     uint32_t stack[64], depth = 0, next = 0; /* the tree of 2^32 nodes is 32 deep */
     if (n)
@@ -15,4 +15,7 @@ void heap_order_fill(uint32_t *places, uint32_t n)
         if (left < n)
             stack[depth++] = (uint32_t)left;
     }
+    for (uint32_t i = 0; i < n; i++)
+        if (i % 64 == 0 || places[i] < least[i / 64])
+            least[i / 64] = places[i];
 }

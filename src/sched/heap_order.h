@@ -15,5 +15,5 @@ static inline uint64_t heap_order_key(uint32_t index)
     return path << (40 - length) << 8 | length;
 }
 
-/* Numbers the first n indexes in that order, into places[]. */
-void heap_order_fill(uint32_t *places, uint32_t n);
+/* Numbers the first n indexes in that order, into places[]; and the least number among each 64 of them, into least[]. */
+void heap_order_fill(uint32_t *places, uint32_t *least, uint32_t n);
