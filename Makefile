@@ -70,6 +70,7 @@ vectors: all ## compare with recorded outcomes of the real components
 .PHONY: bench
 bench: all ## benchmarks, beside the real Go code where Go is there
 	@bench/codec/run
+	@bench/engine/run
 
 .PHONY: deps
 deps: ## print includes that point the wrong way; fail on any

@@ -432,6 +432,13 @@ static enum hint capacity_changed(const struct hint_context *h, const struct pod
     return after->given && (!before->given || after->bytes > before->bytes) ? HINT_QUEUE : HINT_SKIP;
 }
 
+static bool needs_feasible(const struct plugin_instance *p, const struct cycle *c)
+{
+    (void)p;
+    (void)c;
+    return false;
+}
+
 const struct plugin volumebinding_plugin = {
     .name = "VolumeBinding",
     .init = init,
@@ -440,6 +447,7 @@ const struct plugin volumebinding_plugin = {
     .filter = filter,
     .reasons = reasons,
     .pre_score = pre_score,
+    .needs_feasible = needs_feasible,
     .score = score,
     .reserve = reserve,
     .unreserve = unreserve,
