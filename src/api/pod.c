@@ -341,6 +341,7 @@ static void build_names(struct build *b, const struct pod_in *in, struct pod *po
 {
     pod->node_name = build_sym(b, in->spec.node_name);
     pod->nominated_node = build_sym(b, in->status.nominated_node);
+    pod->phase = build_sym(b, in->status.phase);
     pod->scheduler_name = build_sym(b, in->spec.scheduler_name);
     pod->priority_class = build_sym(b, in->spec.priority_class);
     if (in->spec.group)
@@ -464,6 +465,7 @@ static void walk(struct walk *w, void *form)
     walk_owner(w, &pod->controller);
     walk_sym(w, pod->node_name);
     walk_sym(w, pod->nominated_node);
+    walk_sym(w, pod->phase);
     walk_sym(w, pod->scheduler_name);
     walk_sym(w, pod->priority_class);
     walk_sym(w, pod->group);

@@ -147,6 +147,7 @@ struct pod {
     uint32_t flags;
     int32_t priority; /* 0 when not given */
     sym node_name, nominated_node, scheduler_name, priority_class, group; /* SYM_EMPTY when not given */
+    sym phase; /* as given: SYM_EMPTY, Pending, Running, ... */
     uint16_t n_containers, n_init_containers;
     int64_t start_time_s, generation;
     const struct amounts *requested, *fit, *score;

@@ -14,13 +14,25 @@ struct scoring {
     int64_t uniform;  /* what every node gets from the rest */
 };
 
+/* Whether the sum that the class keeps of local scores always has room; weights are anything an int32 holds. */
+static bool partial_has_room(const struct profile *profile)
+{
+    const struct point_plugins *points = &profile->points[POINT_SCORE];
+    int64_t most = 0;
+    for (uint8_t i = 0; i < points->n; i++)
+        if (points->at[i]->plugin->local_score)
+            most += profile->weights[i] * SCORE_MAX;
+    return most <= INT32_MAX;
+}
+
 bool choose_can(const struct attempt *a)
 {
     const struct profile *profile = a->cycle.profile;
     int32_t percent = profile->percentage_of_nodes_to_score >= 0 ? profile->percentage_of_nodes_to_score
                                                                  : a->sched->percentage_of_nodes_to_score;
     return profile_has(profile, POINT_SCORE) && profile->tie_break == TIE_HEAP_ORDER && a->sched->n_extenders == 0 &&
-           (percent <= 0 || percent >= 100) && !a->narrowed.given && a->cycle.pod->nominated_node == SYM_EMPTY;
+           (percent <= 0 || percent >= 100) && !a->narrowed.given && a->cycle.pod->nominated_node == SYM_EMPTY &&
+           partial_has_room(profile);
 }
 
 /* PreScore of plugins whose scores are local; they do not look at the other nodes. */
@@ -90,24 +102,39 @@ static bool prepare_general(struct attempt *a, struct scoring *s)
     return true;
 }
 
+/* Appends the alive rows from `from` on, below `to`. */
+static void list_rows(struct attempt *a, const uint64_t *alive, size_t from, size_t to)
+{
+    for (size_t w = from / 64; w < bitset_words(to); w++) {
+        uint64_t left = alive[w];
+        if (w == from / 64)
+            left &= UINT64_MAX << from % 64;
+        if (w == to / 64)
+            left &= (1ull << to % 64) - 1;
+        for (; left; left &= left - 1)
+            a->feasible[a->n_feasible++] = (node_id)(w * 64 + (size_t)__builtin_ctzll(left));
+    }
+}
+
+/* In search order: from where this search begins, around to just before. */
 static void list_feasible(struct attempt *a, const uint64_t *alive)
 {
     const struct cache *cache = a->cycle.cache;
-    size_t n_words = bitset_words(cache->col.n_rows);
-    uint32_t n = 0;
-    a->feasible = arena_alloc(a->cycle.arena, cache->order.n * sizeof(*a->feasible));
+    size_t n = cache->order.n, start = a->sched->start_index;
+    a->feasible = arena_alloc(a->cycle.arena, n * sizeof(*a->feasible));
+    a->n_feasible = 0;
     if (cache->order_is_identity) {
-        for (size_t w = 0; w < n_words; w++)
-            for (uint64_t left = alive[w]; left; left &= left - 1)
-                a->feasible[n++] = (node_id)(w * 64 + (size_t)__builtin_ctzll(left));
+        list_rows(a, alive, start, n);
+        list_rows(a, alive, 0, start);
     } else {
-        for (size_t i = 0; i < cache->order.n; i++)
-            if (bitset_test(alive, cache->order.at[i]))
-                a->feasible[n++] = cache->order.at[i];
+        for (size_t i = 0; i < n; i++) {
+            node_id row = cache->order.at[start + i < n ? start + i : start + i - n];
+            if (bitset_test(alive, row))
+                a->feasible[a->n_feasible++] = row;
+        }
     }
-    a->n_feasible = n;
     a->cycle.feasible = a->feasible;
-    a->cycle.n_feasible = n;
+    a->cycle.n_feasible = a->n_feasible;
 }
 
 /* ---- The choice when only local and uniform scores count ---- */
@@ -156,6 +183,13 @@ static void consider(struct pick *pick, uint32_t place, node_id row)
         *pick = (struct pick){ place, row };
 }
 
+/* Alive rows before `row`. */
+static uint32_t rank_of(const uint64_t *alive, size_t row)
+{
+    uint32_t n = (uint32_t)bitset_count(alive, row / 64);
+    return n + bitset_popcount(alive[row / 64] & ((1ull << row % 64) - 1));
+}
+
 /* No rank from `rank` to `rank` + 63 has a smaller place. */
 static uint32_t least_place(const struct cache *cache, uint32_t rank)
 {
@@ -164,37 +198,41 @@ static uint32_t least_place(const struct cache *cache, uint32_t rank)
     return more && cache->heap_least.at[block + 1] < least ? cache->heap_least.at[block + 1] : least;
 }
 
-/* Rows in order: a row's rank among the feasible is the number of alive bits before it. Words that cannot have the first of
- * the best are passed over. */
-static node_id first_best(const struct cache *cache, const uint64_t *alive, const struct pod_class *class,
-                          const int32_t *best_of, int32_t best)
+/* Rows in order: a row's rank among the feasible is the number of alive bits before it, counted from where the search
+ * begins; rows before that come after all others. Words that cannot have the first of the best are passed over. */
+static node_id first_best(const struct attempt *a, const uint64_t *alive, const int32_t *partial, const int32_t *best_of,
+                          int32_t best)
 {
-    const uint32_t *places = cache->heap_order.at;
+    const struct cache *cache = a->cycle.cache;
     struct pick pick = { UINT32_MAX, NODE_NONE };
-    size_t n_words = bitset_words(cache->col.n_rows);
-    uint32_t rank = 0;
+    size_t n_words = bitset_words(cache->col.n_rows), start = a->sched->start_index;
+    uint32_t n_before = rank_of(alive, start), n = 0;
     for (size_t w = 0; w < n_words; w++) {
-        if (best_of[w] != best || least_place(cache, rank) > pick.least) {
-            rank += bitset_popcount(alive[w]);
+        uint32_t rank = n >= n_before ? n - n_before : n + a->n_feasible - n_before; /* of the word's first alive row */
+        bool splits = w == start / 64; /* ranks begin anew within the word */
+        if (best_of[w] != best || (!splits && least_place(cache, rank) > pick.least)) {
+            n += bitset_popcount(alive[w]);
             continue;
         }
-        const int32_t *at = class->partial + w * 64;
-        for (uint64_t left = alive[w]; left; left &= left - 1, rank++) {
-            unsigned bit = (unsigned)__builtin_ctzll(left);
-            if (at[bit] == best)
-                consider(&pick, places[rank], (node_id)(w * 64 + bit));
+        for (uint64_t left = alive[w]; left; left &= left - 1, n++) {
+            size_t row = w * 64 + (size_t)__builtin_ctzll(left);
+            rank = n >= n_before ? n - n_before : n + a->n_feasible - n_before;
+            if (partial[row] == best)
+                consider(&pick, cache->heap_order.at[rank], (node_id)row);
         }
     }
     return pick.row;
 }
 
 /* The same where the order of nodes is not that of rows. */
-static node_id first_best_in_order(const struct cache *cache, const uint64_t *alive, const int32_t *partial, int32_t best)
+static node_id first_best_in_order(const struct attempt *a, const uint64_t *alive, const int32_t *partial, int32_t best)
 {
+    const struct cache *cache = a->cycle.cache;
     struct pick pick = { UINT32_MAX, NODE_NONE };
+    size_t n = cache->order.n, start = a->sched->start_index;
     uint32_t rank = 0;
-    for (size_t i = 0; i < cache->order.n; i++) {
-        node_id row = cache->order.at[i];
+    for (size_t i = 0; i < n; i++) {
+        node_id row = cache->order.at[start + i < n ? start + i : start + i - n];
         if (!bitset_test(alive, row))
             continue;
         if (partial[row] == best)
@@ -206,7 +244,6 @@ static node_id first_best_in_order(const struct cache *cache, const uint64_t *al
 
 static void choose_by_class(struct attempt *a, const uint64_t *alive, const struct pod_class *class, size_t n_words)
 {
-    const struct cache *cache = a->cycle.cache;
     const int32_t *best_of = class->best;
     if (alive != class->alive) {
         int32_t *fewer = arena_alloc(a->cycle.arena, n_words * sizeof(*fewer));
@@ -214,8 +251,8 @@ static void choose_by_class(struct attempt *a, const uint64_t *alive, const stru
         best_of = fewer;
     }
     int32_t best = best_of_words(best_of, n_words);
-    a->node = cache->order_is_identity ? first_best(cache, alive, class, best_of, best)
-                                       : first_best_in_order(cache, alive, class->partial, best);
+    a->node = a->cycle.cache->order_is_identity ? first_best(a, alive, class->partial, best_of, best)
+                                                : first_best_in_order(a, alive, class->partial, best);
 }
 
 /* ---- The choice when some scores are computed over the feasible nodes ---- */
@@ -248,6 +285,7 @@ void choose_run(struct attempt *a)
             return;
         alive = fewer;
     }
+    a->sched->start_index %= (uint32_t)c->cache->order.n; /* all nodes were looked at: once around */
     a->n_feasible = (uint32_t)bitset_count(alive, n_words);
     c->n_feasible = a->n_feasible;
     if (a->n_feasible == 0) {

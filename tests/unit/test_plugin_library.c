@@ -363,6 +363,21 @@ TEST(a_permit_waits_until_it_is_given_refused_or_too_late)
     }
 }
 
+TEST(only_permit_and_post_bind_release_others)
+{
+    struct sched_world w;
+    struct plugin_libraries *l = begin(&w, "probe.so", "");
+    world_node(&w, "n1", "4", "");
+    world_node(&w, "n2", "4", "");
+    pod_with_label(&w, "waits", "wait");
+    CHECK(sched_run_once(w.sched));
+    pod_with_label(&w, "p", ""); /* its pre_bind tries to */
+    CHECK(sched_run_once(w.sched));
+    must_have("p goes on", world_log(&w), "bind p n2\n");
+    CHECK_INT("one binding is on its way", w.tickets.n, 1);
+    end(&w, l);
+}
+
 TEST(preemption_runs_on_a_copy_of_the_state)
 {
     struct sched_world w;
