@@ -1,6 +1,6 @@
 /* sched/io.h - the scheduler's only door to the world: what comes in, what goes out.
  *
- * In: objects as typed forms (sched_pod_added and so on in events.h), answers to what went out (sched_bound, ...).
+ * In: objects as typed forms (sched_pod_set and so on in sched.h), answers to what went out (sched_bound, ...).
  * Out: the functions below, which whoever embeds the scheduler fills in: a daemon against a real API server, the control
  * plane in one process, the simulator, tests. None of them may block or call back into the scheduler before it returns;
  * their outcome comes back later as a call into the scheduler. Only call_extender waits for its answers. Clock and random numbers come in here too: the same
