@@ -225,7 +225,7 @@ static void dump_pod(const struct dump *d, const struct pod *p)
     add_int(d, "priority", p->priority);
     add_sym(d, "node", p->node_name);
     add_sym(d, "nominated", p->nominated_node);
-    add_sym(d, "phase", p->phase);
+    add_int(d, "phase", p->phase);
     add_sym(d, "scheduler", p->scheduler_name);
     add_sym(d, "class", p->priority_class);
     add_sym(d, "group", p->group);

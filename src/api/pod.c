@@ -315,13 +315,33 @@ static bool restarts_all(const struct container_in *at, uint32_t n)
     return false;
 }
 
+static const char *const phases[N_POD_PHASES] = {
+    [PHASE_OTHER] = "",           [PHASE_PENDING] = "Pending", [PHASE_RUNNING] = "Running",
+    [PHASE_SUCCEEDED] = "Succeeded", [PHASE_FAILED] = "Failed",   [PHASE_UNKNOWN] = "Unknown",
+};
+
+const char *pod_phase_text(enum pod_phase phase)
+{
+    assert(phase < N_POD_PHASES);
+    return phases[phase];
+}
+
+static enum pod_phase parse_phase(struct str text)
+{
+    for (int i = PHASE_PENDING; i < N_POD_PHASES; i++)
+        if (str_is(text, phases[i]))
+            return (enum pod_phase)i;
+    return PHASE_OTHER;
+}
+
 static uint32_t pod_flags(const struct pod_in *in)
 {
     const struct pod_spec_in *spec = &in->spec;
     uint32_t flags = 0;
     if (in->meta.deletion_time.given)
         flags |= POD_TERMINATING;
-    if (str_is(in->status.phase, "Succeeded") || str_is(in->status.phase, "Failed"))
+    enum pod_phase phase = parse_phase(in->status.phase);
+    if (phase == PHASE_SUCCEEDED || phase == PHASE_FAILED)
         flags |= POD_FINISHED;
     if (str_is(spec->preemption_policy, "Never"))
         flags |= POD_NEVER_PREEMPTS;
@@ -341,7 +361,6 @@ static void build_names(struct build *b, const struct pod_in *in, struct pod *po
 {
     pod->node_name = build_sym(b, in->spec.node_name);
     pod->nominated_node = build_sym(b, in->status.nominated_node);
-    pod->phase = build_sym(b, in->status.phase);
     pod->scheduler_name = build_sym(b, in->spec.scheduler_name);
     pod->priority_class = build_sym(b, in->spec.priority_class);
     if (in->spec.group)
@@ -355,6 +374,7 @@ static enum err_code build(struct build *b, const void *input, void *form)
     if (build_meta(b, &in->meta, &pod->meta) || build_controller(b, &in->meta, &pod->controller))
         return b->e->code;
     pod->flags = pod_flags(in);
+    pod->phase = parse_phase(in->status.phase);
     pod->priority = (int32_t)in->spec.priority.value;
     pod->start_time_s = in->status.start_time.seconds;
     pod->generation = in->meta.generation.value;
@@ -465,7 +485,6 @@ static void walk(struct walk *w, void *form)
     walk_owner(w, &pod->controller);
     walk_sym(w, pod->node_name);
     walk_sym(w, pod->nominated_node);
-    walk_sym(w, pod->phase);
     walk_sym(w, pod->scheduler_name);
     walk_sym(w, pod->priority_class);
     walk_sym(w, pod->group);

@@ -27,6 +27,10 @@ enum {                                   /* flags of a pod */
     POD_HAS_POD_LEVEL_RESOURCES = 1 << 12,     /* spec.resources.requests has cpu, memory or huge pages */
 };
 
+enum pod_phase { PHASE_OTHER, PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED, PHASE_UNKNOWN, N_POD_PHASES };
+/* "Pending" and so on; empty for PHASE_OTHER, which also stands for none. */
+const char *pod_phase_text(enum pod_phase phase);
+
 enum { POD_CONTAINERS_MAX = 4096 }; /* and as many init containers; more are refused */
 
 enum taint_effect { EFFECT_ANY, EFFECT_NO_SCHEDULE, EFFECT_PREFER_NO_SCHEDULE, EFFECT_NO_EXECUTE, EFFECT_OTHER };
@@ -144,10 +148,9 @@ struct pod_claims {
 struct pod {
     struct typed typed;
     struct typed_meta meta;
-    uint32_t flags;
+    uint32_t flags : 24, phase : 8; /* enum pod_phase */
     int32_t priority; /* 0 when not given */
     sym node_name, nominated_node, scheduler_name, priority_class, group; /* SYM_EMPTY when not given */
-    sym phase; /* as given: SYM_EMPTY, Pending, Running, ... */
     uint16_t n_containers, n_init_containers;
     int64_t start_time_s, generation;
     const struct amounts *requested, *fit, *score;

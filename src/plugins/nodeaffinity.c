@@ -1,6 +1,7 @@
 /* NodeAffinity: the pod's nodeSelector and node affinity, and an affinity that the configuration adds to every pod.
  * Points: PreFilter (narrows to nodes named by metadata.name), Filter, PreScore, Score, Normalize.
  * Upstream: plugins/nodeaffinity, v1.36. */
+#include "base/arena_array.h"
 #include "plugins/plugins.h"
 
 #define NOT_WANTED "node(s) didn't match Pod's node affinity/selector"
@@ -87,21 +88,18 @@ static bool names_of_term(struct cycle *c, sym name_field, const struct node_rul
 static bool narrowed_names(struct cycle *c, sym name_field, const struct node_rules *required,
                            struct node_names *ret_names)
 {
-    VEC(sym) all = { 0 };
+    sym *all = NULL;
+    size_t n = 0, n_max = 0;
     for (uint16_t i = 0; i < required->n; i++) {
         struct node_names names;
-        if (!names_of_term(c, name_field, &required->at[i], &names)) {
-            vec_fini(&all);
+        if (!names_of_term(c, name_field, &required->at[i], &names))
             return false;
+        for (uint32_t k = 0; k < names.n; k++) {
+            all = arena_array_more(c->arena, all, n, &n_max, sizeof(*all));
+            all[n++] = names.at[k];
         }
-        for (uint32_t k = 0; k < names.n; k++)
-            vec_push(&all, names.at[k]);
     }
-    sym *copy = arena_alloc(c->arena, all.n * sizeof(*copy));
-    if (all.n)
-        memcpy(copy, all.at, all.n * sizeof(*copy));
-    *ret_names = (struct node_names){ copy, (uint32_t)all.n, true };
-    vec_fini(&all);
+    *ret_names = (struct node_names){ all, (uint32_t)n, true };
     return true;
 }
 

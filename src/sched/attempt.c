@@ -133,15 +133,13 @@ static const char *plugin_list(const struct attempt *a, uint64_t mask)
         if (mask >> i & 1)
             names[n++] = profile->instances[i].plugin->name;
     qsort(names, n, sizeof(*names), compare_texts);
-    struct strbuf text;
-    strbuf_init(&text, STRBUF_NO_MAX);
-    for (size_t i = 0; i < n; i++) {
-        strbuf_add_text(&text, i ? " " : "[");
-        strbuf_add_text(&text, names[i]);
-    }
-    strbuf_add_char(&text, ']');
-    const char *list = arena_cstr(a->cycle.arena, strbuf_str(&text));
-    strbuf_fini(&text);
+    size_t n_bytes = sizeof("[]");
+    for (size_t i = 0; i < n; i++)
+        n_bytes += strlen(names[i]) + 1;
+    char *list = arena_alloc(a->cycle.arena, n_bytes), *end = stpcpy(list, "[");
+    for (size_t i = 0; i < n; i++)
+        end = stpcpy(i ? stpcpy(end, " ") : end, names[i]);
+    stpcpy(end, "]");
     return list;
 }
 

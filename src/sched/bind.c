@@ -350,10 +350,12 @@ void bind_pod_deleted(struct sched *s, const struct pod *pod)
         fail_binding(s, b, FAILURE_UNSCHEDULABLE, "0/1 nodes are available: 1 removed.", NULL);
         return;
     }
-    /* What is under way will fail by itself; the node is free from now on. */
+    /* A binding that is under way will fail by itself, one that succeeded was not shown by the watch yet: either way the
+     * node is free from now on. */
+    const struct placed *p = cache_find_pod(&s->cache, pod->meta.uid);
     struct err e;
     err_init(&e, &s->arena);
-    if (b && cache_forget(&s->cache, b->pod, &e))
+    if (p && cache_forget(&s->cache, p->pod, &e))
         return;
 }
 

@@ -18,7 +18,7 @@ static void add_pod(struct strbuf *b, const struct sym_table *syms, const struct
     STRBUF_ADD_LIT(b, ", uid: ");
     strbuf_add_text(b, pod->meta.uid);
     STRBUF_ADD_LIT(b, ", phase: ");
-    add_sym(b, syms, pod->phase);
+    strbuf_add_text(b, pod_phase_text(pod->phase));
     STRBUF_ADD_LIT(b, ", nominated node: ");
     add_sym(b, syms, pod->nominated_node);
     STRBUF_ADD_LIT(b, "\n");

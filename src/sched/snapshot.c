@@ -136,19 +136,19 @@ static void copy_rows(struct snapshot *s, const struct cache *c)
     s->generation = c->generation;
 }
 
-/* While the cache's order is stale its rows may be gone: then the order is the one that the next cycle will see. */
+/* While the cache's order is stale its rows may be gone: then the order is the one that the next cycle will see. The
+ * epoch grows when the cache makes it. */
 static void copy_order(struct snapshot *s, const struct cache *c)
 {
     if (c->order_is_stale) {
         node_tree_list(c->tree, &s->order);
-    } else if (s->order_is_ahead || s->order_epoch != c->order_epoch) {
+    } else if (s->order_epoch != c->order_epoch) {
         vec_reset(&s->order);
         vec_reserve(&s->order, c->order.n);
         if (c->order.n)
             memcpy(s->order.at, c->order.at, c->order.n * sizeof(*c->order.at));
         s->order.n = c->order.n;
     }
-    s->order_is_ahead = c->order_is_stale;
     s->order_epoch = c->order_epoch;
 }
 

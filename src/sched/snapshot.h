@@ -52,7 +52,6 @@ struct snapshot {
     struct map_str row_of_name;    /* ghosts too */
     uint64_t generation;           /* of the cache when it was copied */
     uint64_t order_epoch;          /* of the cache's order that was copied */
-    bool order_is_ahead;           /* the cache had not made its order yet: it was taken from the tree */
     uint64_t n_copied;             /* rows so far, for tests and measurements */
 };
 

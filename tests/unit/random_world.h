@@ -1,7 +1,7 @@
 /* tests/unit/random_world.h - random objects for a whole scheduler: nodes with odd capacities, pods of a few dozen shapes.
  *
  * A shape is the part of a pod that its controller would give to all of its pods, so that pods of one shape meet the same
- * classes, memos and columns. Shapes are made at random too, once for a world. Texts are JSON with ' for ". */
+ * classes, memos and columns. Shapes are made at random too, once for a world, in pairs that differ in one thing only. Texts are JSON with ' for ". */
 #pragma once
 
 #include <stdlib.h>
@@ -14,6 +14,9 @@
 #include "tests/test.h"
 
 enum { N_SHAPES = 40, SHAPE_NODES_MAX = 200 };
+
+/* What the second shape of a pair has that the first has not. */
+enum twist { TWIST_NONE, TWIST_PORT, TWIST_BARE_CONTAINER, TWIST_NO_TOLERATION, TWIST_PRIORITY, N_TWISTS };
 
 struct shape {
     const char *spec;   /* members of spec */
@@ -29,7 +32,9 @@ struct random_world {
     struct rand rand;
     struct strbuf text;
     struct shape shapes[N_SHAPES];
-    unsigned n_nodes; /* names: node-0 ... */
+    enum twist twist;     /* of the shape that is being made */
+    unsigned n_nodes;     /* names: node-0 ... */
+    unsigned first_node;  /* or from another number on */
     struct err e;
 };
 
@@ -178,6 +183,10 @@ static inline void add_spec(struct random_world *w)
         strbuf_add_text(b, ",");
         add_container(w, true);
     }
+    strbuf_printf(b, ",{'name':'l','image':'a:1','resources':{'requests':{'cpu':'10m','memory':'1Mi'}}%s}",
+                  w->twist == TWIST_PORT ? ",'ports':[{'containerPort':80,'hostPort':81}]" : "");
+    if (w->twist == TWIST_BARE_CONTAINER) /* asks for nothing, scores with something */
+        strbuf_add_text(b, ",{'name':'b','image':'a:1'}");
     strbuf_add_text(b, "]");
     if (chance(w, 20)) {
         strbuf_add_text(b, ",'initContainers':[");
@@ -189,11 +198,10 @@ static inline void add_spec(struct random_world *w)
         add_spread(w);
     if (chance(w, 15))
         strbuf_printf(b, ",'nodeSelector':{'disk':'%s'}", PICK(w, "ssd", "hdd"));
-    if (chance(w, 40))
-        strbuf_printf(b, ",'tolerations':[%s]",
-                      PICK(w, "{'key':'t1','operator':'Exists'}", "{'operator':'Exists'}",
-                           "{'key':'t2','value':'v','effect':'NoSchedule'}",
-                           "{'key':'node.kubernetes.io/unschedulable','operator':'Exists'}"));
+    const char *toleration = PICK(w, "", "{'key':'t1','operator':'Exists'}", "{'operator':'Exists'}",
+                                  "{'key':'t2','value':'v','effect':'NoSchedule'}",
+                                  "{'key':'node.kubernetes.io/unschedulable','operator':'Exists'}");
+    strbuf_printf(b, ",'tolerations':[%s]", w->twist == TWIST_NO_TOLERATION ? "" : toleration);
     if (chance(w, 10))
         strbuf_add_text(b, ",'overhead':{'cpu':'50m'}");
     if (chance(w, 10))
@@ -211,6 +219,8 @@ static inline void make_shape(struct random_world *w, struct shape *shape)
     shape->ns = PICK(w, "one", "one", "two");
     static const int priorities[] = { 0, 0, 0, 10, 10, 100, -5 };
     shape->priority = priorities[below(w, sizeof(priorities) / sizeof(priorities[0]))];
+    if (w->twist == TWIST_PRIORITY)
+        shape->priority += 20;
 }
 
 /* ---- Objects ---- */
@@ -227,13 +237,13 @@ static inline struct str world_text(struct random_world *w)
 
 static inline const char *node_name_of(struct random_world *w, unsigned number)
 {
-    return arena_printf(&w->texts, "node-%u", number);
+    return arena_printf(&w->texts, "node-%u", w->first_node + number);
 }
 
 static inline sym node_sym(struct random_world *w, unsigned number)
 {
     char name[24];
-    snprintf(name, sizeof(name), "node-%u", number);
+    snprintf(name, sizeof(name), "node-%u", w->first_node + number);
     return sym_find(w->syms, str_of(name));
 }
 
@@ -261,7 +271,8 @@ static inline const struct node *random_node(struct random_world *w, unsigned nu
 {
     struct strbuf *b = &w->text;
     strbuf_reset(b);
-    strbuf_printf(b, "{'metadata':{'name':'node-%u','labels':{'kubernetes.io/hostname':'h%u'", number, number);
+    strbuf_printf(b, "{'metadata':{'name':'node-%u','labels':{'kubernetes.io/hostname':'h%u'", w->first_node + number,
+                  w->first_node + number);
     if (chance(w, 60))
         strbuf_printf(b, ",'disk':'%s'", PICK(w, "ssd", "hdd"));
     if (chance(w, 85))
@@ -360,6 +371,33 @@ static inline void set_static_objects(struct random_world *w, struct sched *s)
                "{'metadata':{'name':'made'},'provisioner':'p','volumeBindingMode':'WaitForFirstConsumer'}");
 }
 
+/* Lets some pods wait at Permit. */
+enum { WAITER_MS = 5000 };
+
+static inline struct verdict waiter_permit(const struct plugin_instance *p, struct cycle *c, node_id node,
+                                           int64_t *ret_timeout_ms)
+{
+    (void)p;
+    (void)node;
+    size_t n = strlen(c->pod->meta.uid);
+    *ret_timeout_ms = WAITER_MS;
+    return c->pod->meta.uid[n - 1] % 2 ? (struct verdict){ V_WAIT, 0, NULL } : PASS;
+}
+
+static const struct plugin waiter_plugin = { .name = "Waiter", .permit = waiter_permit };
+
+/* The built-in plugins and the one above. */
+static inline const struct plugin *const *world_registry(void)
+{
+    static const struct plugin *all[PLUGINS_MAX + 1];
+    size_t n = 0;
+    for (; plugin_registry[n]; n++)
+        all[n] = plugin_registry[n];
+    all[n++] = &waiter_plugin;
+    all[n] = NULL;
+    return all;
+}
+
 /* Profiles that differ in strategy, weights and in how many nodes they look at. */
 static inline struct str world_config(void)
 {
@@ -370,6 +408,7 @@ static inline struct str world_config(void)
                   "profiles:\n"
                   "- schedulerName: default-scheduler\n"
                   "- schedulerName: packer\n"
+                  "  plugins: {multiPoint: {enabled: [{name: Waiter}]}}\n"
                   "  pluginConfig:\n"
                   "  - name: NodeResourcesFit\n"
                   "    args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 3},"
@@ -397,8 +436,14 @@ static inline void random_world_init(struct random_world *w, struct sym_table *s
     err_init(&w->e, &w->texts);
     rand_init(&w->rand, seed);
     strbuf_init(&w->text, STRBUF_NO_MAX);
-    for (unsigned i = 0; i < N_SHAPES; i++)
+    for (unsigned i = 0; i < N_SHAPES; i += 2) {
+        struct rand before = w->rand;
+        w->twist = TWIST_NONE;
         make_shape(w, &w->shapes[i]);
+        w->twist = (enum twist)(1 + below(w, N_TWISTS - 1));
+        w->rand = before;
+        make_shape(w, &w->shapes[i + 1]);
+    }
 }
 
 static inline void random_world_fini(struct random_world *w)

@@ -122,11 +122,9 @@ TEST(the_queue_shows_pods_place_by_place)
     struct queued_pod *flying = queue_pop(sched_queue(w.sched), w.now_ms);
     sched_pod_set(w.sched, world_pod(&w, "ready", NULL, 0, "1", ""));
     CHECK_TEXT("queue", queue_of(&w),
-               arena_printf(&w.arena,
-                            "activeQ:1; backoffQ:0; unschedulablePods:1\n"
-                            "name: ready, namespace: %s, uid: uid-ready, phase: , nominated node: \n"
-                            "name: large, namespace: %s, uid: uid-large, phase: , nominated node: \n",
-                            sym_text(&w.syms, flying->pod->meta.ns).p, sym_text(&w.syms, flying->pod->meta.ns).p));
+               "activeQ:1; backoffQ:0; unschedulablePods:1\n"
+               "name: ready, namespace: default, uid: uid-ready, phase: , nominated node: \n"
+               "name: large, namespace: default, uid: uid-large, phase: , nominated node: \n");
     sched_pod_set(w.sched, world_pod(&w, "gated", NULL, 0, "1", "\"schedulingGates\":[{\"name\":\"g\"}]"));
     struct strbuf b;
     strbuf_init(&b, STRBUF_NO_MAX);

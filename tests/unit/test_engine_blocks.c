@@ -7,7 +7,7 @@
 #include "sched/memo.h"
 #include "tests/unit/random_world.h"
 
-enum { CLUSTERS = 60, ATTEMPTS = 60, CHANGES_MAX = 6, CLUSTERS_IN_SOAK = 3000 };
+enum { CLUSTERS = 400, ATTEMPTS = 60, CHANGES_MAX = 6, CLUSTERS_IN_SOAK = 3000 };
 
 struct blocks {
     struct random_world w;
@@ -41,7 +41,7 @@ static void blocks_init(struct blocks *b, uint64_t seed)
     rand_init(&rand, seed);
     unsigned n_nodes = rand_below(&rand, 4) ? 4 + (unsigned)rand_below(&rand, 20) : 60 + (unsigned)rand_below(&rand, 120);
     random_world_init(&b->w, &b->syms, seed, n_nodes);
-    if (setup_from_text(&b->setup, &b->syms, world_config(), plugin_registry, &b->w.e))
+    if (setup_from_text(&b->setup, &b->syms, world_config(), world_registry(), &b->w.e))
         FAIL("%s", b->w.e.message);
     b->sched = sched_new(&(struct sched_options){ .syms = &b->syms,
                                                   .profiles = b->setup.profiles,

@@ -73,6 +73,24 @@ TEST(flags_say_what_is_there)
     world_fini(&w);
 }
 
+TEST(the_phase_is_kept)
+{
+    static const char *const texts[] = { "Pending", "Running", "Succeeded", "Failed", "Unknown", "", "pending", "Else" };
+    static const enum pod_phase want[] = { PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED,
+                                           PHASE_UNKNOWN, PHASE_OTHER,   PHASE_OTHER,     PHASE_OTHER };
+    struct world w;
+    world_init(&w);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        char json[64];
+        snprintf(json, sizeof(json), "{\"status\":{\"phase\":\"%s\"}}", texts[i]);
+        const struct pod *p = decode(&w, json);
+        CHECK_INT(texts[i], p->phase, want[i]);
+        CHECK_TEXT(texts[i], pod_phase_text(p->phase), want[i] ? texts[i] : "");
+        pod_unref(&w.syms, p);
+    }
+    world_fini(&w);
+}
+
 TEST(images_are_normalised)
 {
     static const struct {
