@@ -1,7 +1,7 @@
 /* api/inputs_match.c - selectors of the API as matchers over syms; see inputs.h.
  *
- * label_selector.c and node_selector.c decide what is a valid selector and word what is not; here their result
- * is only put into syms. */
+ * label_selector.c and node_selector.c decide what is a valid selector and word what is not; here their
+ * result is only put into syms. */
 #include "api/inputs.h"
 #include "api/label_selector.h"
 #include "api/node_selector.h"

@@ -1,11 +1,12 @@
 /* api/json.h - generic values from and to JSON, driven by the schema.
  *
- * Decoding follows the API server's decoder: names match by case; unknown ones are skipped; a key given twice
- * merges structs and maps, decodes lists into the earlier elements and replaces scalars; null clears pointers,
- * lists and maps and leaves the rest alone. Encoding gives the bytes that the API server sends.
+ * Decoding follows the API server's decoder: names match by case; unknown ones are skipped; a key given
+ * twice merges structs and maps, decodes lists into the earlier elements and replaces scalars; null
+ * clears pointers, lists and maps and leaves the rest alone. Encoding gives the bytes that the API
+ * server sends.
  *
- * Two differences from upstream: texts nested deeper than VALUE_DEPTH_MAX are refused, and findings end when
- * their texts reach a megabyte.
+ * Two differences from upstream: texts nested deeper than VALUE_DEPTH_MAX are refused, and findings end
+ * when their texts reach a megabyte.
  *
  * Thread: any. Memory: texts of the decoded tree may point into the input, which must live as long. */
 #pragma once
@@ -31,7 +32,8 @@ enum err_code json_decode(struct arena *a, const struct type *t, struct str text
 /* No newline at the end. */
 void json_encode(struct strbuf *to, const struct type *t, const struct value *v);
 
-/* Plain documents, without a schema: numbers become INT when they are written as integers that fit, else DOUBLE. */
+/* Plain documents, without a schema: numbers become INT when they are written as integers that fit,
+ * else DOUBLE. */
 enum err_code json_decode_plain(struct arena *a, struct str text, struct value *ret_value,
                                 struct err *e) ERR_MUST_CHECK;
 void json_encode_plain(struct strbuf *to, const struct value *v);

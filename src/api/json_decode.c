@@ -185,8 +185,8 @@ __attribute__((noinline)) static bool decode_list(struct decoder *d, const struc
 
 /* ---- Maps ---- */
 
-/* Keys of one map while it is read, to find those given twice. As long as they ascend there can be none; after
- * that few keys are compared one by one and many go into a hash map. */
+/* Keys of one map while it is read, to find those given twice. As long as they ascend there can be
+ * none; after that few keys are compared one by one and many go into a hash map. */
 struct keys {
     bool ascending, hashed;
     struct map_str seen; /* when hashed */
@@ -242,8 +242,8 @@ static bool decode_member(struct decoder *d, const struct field *f, struct place
     return ok;
 }
 
-/* Room for `n` members in a map that was given before. It doubles, so that a map given again and again costs no
- * more than its text. */
+/* Room for `n` members in a map that was given before. It doubles, so that a map given again and again
+ * costs no more than its text. */
 static void grow_map(struct decoder *d, struct value *v, uint32_t n)
 {
     union map_value *room = map_u64_put(&d->grown, (uintptr_t)v, NULL);

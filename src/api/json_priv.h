@@ -1,8 +1,9 @@
 /* api/json_priv.h - what the files of the JSON decoder share.
  *
- * json_decode.c walks the text along the schema, json_scalar.c reads values that hold no others, json_report.c
- * words what is wrong. A function that returns false has met a fault of syntax or a fatal error, and decoding
- * stops; errors of type are only noted, and decoding goes on: a fatal error further on goes first. */
+ * json_decode.c walks the text along the schema, json_scalar.c reads values that hold no others,
+ * json_report.c words what is wrong. A function that returns false has met a fault of syntax or a fatal
+ * error, and decoding stops; errors of type are only noted, and decoding goes on: a fatal error further
+ * on goes first. */
 #pragma once
 
 #include "api/json.h"
@@ -35,8 +36,8 @@ struct decoder {
     unsigned n_levels;         /* of structs, lists and maps around the value */
     bool odd_meta;             /* see json_decode_object */
     VEC(struct value) stack;   /* elements of lists and maps that are not closed yet */
-    /* Lists that were given again with fewer elements, by their array: how many it holds. Those behind the end
-     * come back if the list grows once more. */
+    /* Lists that were given again with fewer elements, by their array: how many it holds. Those behind
+     * the end come back if the list grows once more. */
     struct map_u64 hidden;
     /* Maps that were given again, by their slot: room in their array. Their members are sorted in the end. */
     struct map_u64 grown;

@@ -137,7 +137,8 @@ static bool nesting_enter(struct nesting *n, struct json_scan *s)
     return true;
 }
 
-/* Closes what ends here and goes on to the next value, behind its key in an object; depth 0: all is closed. */
+/* Closes what ends here and goes on to the next value, behind its key in an object; depth 0: all is
+ * closed. */
 static bool nesting_next(struct nesting *n, struct json_scan *s, bool first)
 {
     for (; n->depth > 0; first = false) {

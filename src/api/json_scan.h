@@ -1,8 +1,8 @@
 /* api/json_scan.h - reading JSON text piece by piece, without a tree.
  *
- * What both decoders (generic values, typed forms) and the patches stand on. The accepted texts are those of
- * Go's encoding/json: any bytes inside strings from 0x20 on, also such that are not UTF-8, and escapes of lone
- * surrogates; both read as U+FFFD. Nesting ends at 10,000.
+ * What both decoders (generic values, typed forms) and the patches stand on. The accepted texts are
+ * those of Go's encoding/json: any bytes inside strings from 0x20 on, also such that are not UTF-8, and
+ * escapes of lone surrogates; both read as U+FFFD. Nesting ends at 10,000.
  *
  * The scanner stops at the first fault without saying which: json_check then words it, as Go does, and it
  * looks at the whole text, because a fault of syntax anywhere goes before all other errors.
@@ -118,7 +118,8 @@ static inline bool json_enter(struct json_scan *s, char open)
     return true;
 }
 
-/* Call before each member or element, with the close byte. False at the end (closed) or on a fault (*ret_fault). */
+/* Call before each member or element, with the close byte. False at the end (closed) or on a fault
+ * (*ret_fault). */
 static inline bool json_next(struct json_scan *s, char close, bool *first, bool *ret_fault)
 {
     char c = json_peek(s);

@@ -1,7 +1,9 @@
-/* api/match.h - selectors as the scheduler holds them: names are syms, values sorted, nothing left to parse.
+/* api/match.h - selectors as the scheduler holds them: names are syms, values sorted, nothing left to
+ * parse.
  *
- * Made from the selector objects of the API when a pod or volume is read (label_selector.h and node_selector.h
- * have the rules and the texts); a selector that upstream refuses keeps the text of the refusal.
+ * Made from the selector objects of the API when a pod or volume is read (label_selector.h and
+ * node_selector.h have the rules and the texts); a selector that upstream refuses keeps the text of the
+ * refusal.
  *
  * Thread: any; immutable. Memory: the block of the object that they belong to. */
 #pragma once
@@ -56,9 +58,9 @@ static inline bool matcher_is_empty(const struct matcher *m) /* selects everythi
 bool match_rule_matches(const struct match_rule *r, struct label_set labels, const struct sym_table *syms);
 bool matcher_matches(const struct matcher *m, struct label_set labels, const struct sym_table *syms);
 
-/* One term of a node selector: rules on labels and on fields. The fields are as the object has them, also those
- * that make the term broken: an operator that fields do not have (MATCH_OTHER), no or several values. Nodes have no
- * field but metadata.name; the key of all others is SYM_EMPTY. */
+/* One term of a node selector: rules on labels and on fields. The fields are as the object has them,
+ * also those that make the term broken: an operator that fields do not have (MATCH_OTHER), no or
+ * several values. Nodes have no field but metadata.name; the key of all others is SYM_EMPTY. */
 struct node_rule {
     struct matcher labels;
     const struct match_rule *fields; /* see below */

@@ -1,5 +1,5 @@
-/* api/object.c - see object.h. Upstream: apimachinery runtime/serializer/{json,protobuf,versioning}, apiserver
- * endpoints/handlers (transformDecodeError), v1.36. */
+/* api/object.c - see object.h. Upstream: apimachinery runtime/serializer/{json,protobuf,versioning},
+ * apiserver endpoints/handlers (transformDecodeError), v1.36. */
 #include "api/object.h"
 
 #include <strings.h>
@@ -128,8 +128,8 @@ static enum err_code find_type(struct arena *a, struct gvk gvk, struct str body,
 
 /* ---- Reading ---- */
 
-/* The usual case in one pass: the body is what the endpoint takes, and says so or does not say. False when that
- * is not certain; the long way then finds out what is wrong, in upstream's order. */
+/* The usual case in one pass: the body is what the endpoint takes, and says so or does not say. False
+ * when that is not certain; the long way then finds out what is wrong, in upstream's order. */
 static bool read_expected(struct arena *a, struct str json, struct gvk endpoint, struct findings *findings,
                           struct object *ret_object)
 {
@@ -271,8 +271,8 @@ static struct str internal_package(struct gvk gvk)
     return str_first(gvk.group, str_index(gvk.group, '.'));
 }
 
-/* Whether upstream can turn the object into the endpoint's internal type. Kinds of the meta group have one type
- * for all groups and versions. */
+/* Whether upstream can turn the object into the endpoint's internal type. Kinds of the meta group have
+ * one type for all groups and versions. */
 static bool convertible(struct arena *a, const struct object *o, struct gvk seen, struct gvk endpoint,
                         bool *ret_same_type)
 {

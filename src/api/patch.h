@@ -46,7 +46,8 @@ enum err_code patch_apply(struct arena *a, const struct type *t, const struct va
                           const struct patch *patch, struct patch_outcome *outcome,
                           struct err *e) ERR_MUST_CHECK;
 
-/* INVALID says which operation does not apply and why; BAD_REQUEST and TOO_LARGE are about the patch itself. */
+/* INVALID says which operation does not apply and why; BAD_REQUEST and TOO_LARGE are about the patch
+ * itself. */
 enum err_code json_patch_apply(struct arena *a, struct str document, struct str patch,
                                struct str *ret_document, struct err *e) ERR_MUST_CHECK;
 enum err_code merge_patch_apply(struct arena *a, struct str document, struct str patch,

@@ -74,7 +74,8 @@ static int by_key_and_place(const void *a, const void *b)
     return order ? order : (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
 }
 
-/* One flag a member: it is the second with its key. NULL when there is none; the third is told by the second. */
+/* One flag a member: it is the second with its key. NULL when there is none; the third is told by the
+ * second. */
 static bool *mark_duplicates(struct arena *a, const struct node *doc)
 {
     const struct entry **order = arena_alloc(a, doc->n * sizeof(*order));

@@ -1,4 +1,5 @@
-/* api/pod.c - see pod.h. Requests are summed in pod_requests.c, affinity and spreading are in pod_affinity.c. */
+/* api/pod.c - see pod.h. Requests are summed in pod_requests.c, affinity and spreading are in
+ * pod_affinity.c. */
 #include "api/pod.h"
 
 #include "api/pod_priv.h"

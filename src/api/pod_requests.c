@@ -102,7 +102,8 @@ static bool resize_is_infeasible(const struct pod_status_in *status)
     return false;
 }
 
-/* The status of that name, or NULL. Of several the last one counts, and those of init containers go before. */
+/* The status of that name, or NULL. Of several the last one counts, and those of init containers go
+ * before. */
 static const struct container_status_in *find_status(const struct pod_status_in *status, struct str name)
 {
     for (uint32_t i = status->init_statuses.n; i > 0; i--)

@@ -17,10 +17,10 @@
 enum { PROTO_ENVELOPES_MAX = 8 }; /* of objects in raw fields of objects */
 #define PROTO_BYTES_MAX 0x7fffffffu
 
-/* A bare message. A raw field that holds an envelope gets the JSON of that object. Differences from the generated
- * code: the limits (VALUE_DEPTH_MAX for nesting); raw fields without valid JSON and an intOrString of an unknown
- * type are refused here, where upstream fails when it writes JSON. Types without a protobuf form are refused as not
- * acceptable. */
+/* A bare message. A raw field that holds an envelope gets the JSON of that object. Differences from the
+ * generated code: the limits (VALUE_DEPTH_MAX for nesting); raw fields without valid JSON and an
+ * intOrString of an unknown type are refused here, where upstream fails when it writes JSON. Types
+ * without a protobuf form are refused as not acceptable. */
 enum err_code proto_decode(struct arena *a, const struct type *t, struct str bytes,
                            struct value *ret_value, struct err *e) ERR_MUST_CHECK;
 /* `t` must have a protobuf form (not TYPE_JSON_ONLY). */

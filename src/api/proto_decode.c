@@ -1,11 +1,12 @@
 /* api/proto_decode.c - see proto.h.
  *
- * One pass over the bytes. Fields mostly come in ascending order, so the search for one begins where the last
- * was found. Lists and maps grow by doubling: their capacity is the next power of two. A map whose entries come
- * out of order is sorted at the very end, once, however often a hostile input comes back to it.
+ * One pass over the bytes. Fields mostly come in ascending order, so the search for one begins where
+ * the last was found. Lists and maps grow by doubling: their capacity is the next power of two. A map
+ * whose entries come out of order is sorted at the very end, once, however often a hostile input comes
+ * back to it.
  *
- * What nests are a few functions with small frames: the scanner is one for all, and what has locals to take the
- * address of stands in functions marked LEAF.
+ * What nests are a few functions with small frames: the scanner is one for all, and what has locals to
+ * take the address of stands in functions marked LEAF.
  *
  * Normal form: of a field that is not a pointer, zero is left absent, as JSON would leave it out. */
 #include <string.h>
@@ -17,8 +18,8 @@
 #include "api/quantity.h"
 #include "api/time.h"
 
-/* Memory for structs is bounded by the length of the input: an empty message takes two bytes there and up to a
- * thousand here. Real objects stay below three slots a byte. */
+/* Memory for structs is bounded by the length of the input: an empty message takes two bytes there and
+ * up to a thousand here. Real objects stay below three slots a byte. */
 enum { SLOTS_FREE = 1 << 16, SLOTS_PER_BYTE = 8 };
 
 #define LEAF __attribute__((noinline))

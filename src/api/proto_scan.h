@@ -1,7 +1,8 @@
 /* api/proto_scan.h - reading protobuf bytes piece by piece, without a tree.
  *
- * What is accepted is what the generated code of the API server accepts: varints of up to ten bytes whose excess
- * bits fall away, field numbers cut to 32 bits, groups skipped whatever number their end has. Nothing recurses.
+ * What is accepted is what the generated code of the API server accepts: varints of up to ten bytes
+ * whose excess bits fall away, field numbers cut to 32 bits, groups skipped whatever number their end
+ * has. Nothing recurses.
  *
  * A scanner stops at the first fault and keeps which one it was; proto_scan_error words it.
  *
@@ -71,8 +72,8 @@ static inline const char *proto_scan_length(struct proto_scan *s)
     size_t n = (size_t)*s->at++;
     return s->at + n;
 }
-/* A length and that many bytes. Inline: a slice that comes back through memory is read in another width than it
- * was written, which stalls. */
+/* A length and that many bytes. Inline: a slice that comes back through memory is read in another width
+ * than it was written, which stalls. */
 static inline bool proto_scan_bytes(struct proto_scan *s, struct str *ret_bytes)
 {
     const char *end = proto_scan_length(s);

@@ -4,8 +4,9 @@
  * A scalar resource is an extended one, huge pages, or one with kubernetes.io/ in its name; names
  * of no class are not counted at all.
  *
- * While they are summed, amounts are whole billionths in 128 bits. That is exact for everything that a quantity
- * can say below 2^63 units; a larger one counts as 2^63 - 1 units, and results that int64 cannot hold end there.
+ * While they are summed, amounts are whole billionths in 128 bits. That is exact for everything that a
+ * quantity can say below 2^63 units; a larger one counts as 2^63 - 1 units, and results that int64
+ * cannot hold end there.
  *
  * Thread: any; immutable. */
 #pragma once
@@ -52,8 +53,8 @@ enum err_code nano_parse(struct str text, nano *ret_amount, struct err *e) ERR_M
 int64_t nano_round(nano amount, int64_t unit);
 enum { NANO_PER_MILLI = 1000000, NANO_PER_UNIT = 1000000000 };
 
-/* The resources that an object speaks of, each a number: cpu, memory, ephemeral storage, then its scalars. Lists
- * become vectors with one portion per resource, so that sums and maxima are plain loops. */
+/* The resources that an object speaks of, each a number: cpu, memory, ephemeral storage, then its
+ * scalars. Lists become vectors with one portion per resource, so that sums and maxima are plain loops. */
 enum { AXIS_CPU, AXIS_MEMORY, AXIS_EPHEMERAL, N_FIXED_AXES };
 enum { RESOURCE_SCALARS_MAX = 256 }; /* of one object */
 

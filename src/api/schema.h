@@ -134,8 +134,8 @@ extern const size_t schema_n_resources;
 
 /* By full name ("core/v1.Pod"), or NULL. */
 const struct type *schema_type(struct str name);
-/* The type of an object on the wire, or NULL. Kinds of the meta group (Status, DeleteOptions, WatchEvent, ...)
- * are known under every group and version, as upstream registers them. */
+/* The type of an object on the wire, or NULL. Kinds of the meta group (Status, DeleteOptions,
+ * WatchEvent, ...) are known under every group and version, as upstream registers them. */
 const struct type *schema_object_type(struct str api_version, struct str kind);
 /* Splits "apps/v1" or "v1" at the first slash. */
 void schema_split_api_version(struct str api_version, struct str *ret_group, struct str *ret_version);

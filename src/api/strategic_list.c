@@ -1,12 +1,13 @@
 /* api/strategic_list.c - lists of a strategic merge patch: see strategic_priv.h.
  *
- * Lists of scalars merge as sets. Lists of maps merge by the value of their merge key: an element of the patch
- * changes the first element with its key or is new; `$patch: delete` in it removes all elements with its key,
- * `$patch: replace` in any element makes the patch's other elements the list. Elements of the patch then come
- * in the patch's order, new ones as far in front as the order on the server allows.
+ * Lists of scalars merge as sets. Lists of maps merge by the value of their merge key: an element of
+ * the patch changes the first element with its key or is new; `$patch: delete` in it removes all
+ * elements with its key, `$patch: replace` in any element makes the patch's other elements the list.
+ * Elements of the patch then come in the patch's order, new ones as far in front as the order on the
+ * server allows.
  *
- * Upstream looks for keys by walking lists. Here lists are indexed, or a body of the permitted size could keep
- * a thread busy for minutes. */
+ * Upstream looks for keys by walking lists. Here lists are indexed, or a body of the permitted size
+ * could keep a thread busy for minutes. */
 #include "api/strategic_priv.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* api/strategic_schema.c - what the schema has at a place of a strategic merge patch: see strategic_priv.h. */
+/* api/strategic_schema.c - what the schema has at a place of a strategic merge patch: see
+ * strategic_priv.h. */
 #include "api/strategic_priv.h"
 
 #include <strings.h>

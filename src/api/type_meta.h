@@ -1,7 +1,8 @@
-/* api/type_meta.h - what a JSON document says it is: its kind and apiVersion, before anything else is read.
+/* api/type_meta.h - what a JSON document says it is: its kind and apiVersion, before anything else is
+ * read.
  *
- * As upstream's: names match without regard to case, the last of several counts, and whatever else is in the document
- * only has to be JSON.
+ * As upstream's: names match without regard to case, the last of several counts, and whatever else is
+ * in the document only has to be JSON.
  *
  * Thread: any. Memory: the results may point into the document. */
 #pragma once

@@ -1,16 +1,18 @@
 /* api/typed.h - what the typed forms of objects have in common.
  *
- * A typed form holds only what scheduling needs of an object, names interned, in one block of memory with a
- * count of references. It is immutable: a change of the object is a new form. It is filled straight from
- * JSON or protobuf bytes through the tables of schema.h: each kind has a table that says which fields land
- * where in an input struct (bind.h), and a function that turns the input struct into the block (form.h).
+ * A typed form holds only what scheduling needs of an object, names interned, in one block of memory
+ * with a count of references. It is immutable: a change of the object is a new form. It is filled
+ * straight from JSON or protobuf bytes through the tables of schema.h: each kind has a table that says
+ * which fields land where in an input struct (bind.h), and a function that turns the input struct into
+ * the block (form.h).
  *
  * Every kind has three functions: x_decode gives one reference to the caller, and its bytes need not live
  * on; x_ref takes another one; x_unref gives one back, and with the last the block is freed and its syms
  * are released. x_decode uses the arena of its error as scratch memory and leaves nothing in it but the
  * message of a failure.
  *
- * Thread: forms may be read by any thread; they are made, shared and given up by the owner of the sym table. */
+ * Thread: forms may be read by any thread; they are made, shared and given up by the owner of the sym
+ * table. */
 #pragma once
 
 #include "api/bind.h"

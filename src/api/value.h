@@ -1,10 +1,11 @@
 /* api/value.h - generic values: any object of the schema as a tree, and plain JSON documents.
  *
- * A struct value has one slot per field of its type (schema.h), VALUE_ABSENT where nothing was given; the
- * type is not stored, it follows from the place in the tree. Values of some kinds have one normal form:
- * a quantity is its canonical text, a time its seconds and nanoseconds, a duration an INT of nanoseconds, raw JSON its compact text, a type
- * that is a wrapper or whose JSON shape chooses (schema.h) is that list, bool or struct itself.
- * Without a schema (patches, raw documents) only NULL, BOOL, INT, DOUBLE, STRING, RAW, LIST and MAP occur.
+ * A struct value has one slot per field of its type (schema.h), VALUE_ABSENT where nothing was given;
+ * the type is not stored, it follows from the place in the tree. Values of some kinds have one normal
+ * form: a quantity is its canonical text, a time its seconds and nanoseconds, a duration an INT of
+ * nanoseconds, raw JSON its compact text, a type that is a wrapper or whose JSON shape chooses
+ * (schema.h) is that list, bool or struct itself. Without a schema (patches, raw documents) only NULL,
+ * BOOL, INT, DOUBLE, STRING, RAW, LIST and MAP occur.
  *
  * Trees are immutable once built, except by whoever builds them. What a decoder makes is at most
  * VALUE_DEPTH_MAX deep, so that walking it may recurse. Memory: the arena of the builder.
@@ -16,8 +17,8 @@
 #include "api/schema.h"
 #include "base/arena.h"
 
-/* Of structs, lists and maps within each other. Upstream goes on to 10,000, which only JSON schemas within JSON
- * schemas could reach. */
+/* Of structs, lists and maps within each other. Upstream goes on to 10,000, which only JSON schemas
+ * within JSON schemas could reach. */
 enum { VALUE_DEPTH_MAX = 1000 };
 
 enum value_kind {
@@ -116,7 +117,8 @@ static inline struct str value_text(const struct value *v)
 const struct value *value_slot(const struct value *v, unsigned slot);
 /* The member of a map (binary search) or NULL. */
 struct value *value_member(const struct value *map, struct str key);
-/* By JSON names and list indexes separated by dots: "spec.containers.0.image"; absent when it is not there. */
+/* By JSON names and list indexes separated by dots: "spec.containers.0.image"; absent when it is not
+ * there. */
 const struct value *value_path(const struct type *t, const struct value *v, const char *path);
 
 /* Sorts by key; of equal keys the last one stays. Returns the new number. */

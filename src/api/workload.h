@@ -1,4 +1,5 @@
-/* api/workload.h - the kinds that own pods or select them, for spreading by default. See typed.h for ownership. */
+/* api/workload.h - the kinds that own pods or select them, for spreading by default. See typed.h for
+ * ownership. */
 #pragma once
 
 #include "api/typed.h"

@@ -16,9 +16,9 @@ enum {
     YAML_JSON_BYTES_MAX = 64 << 20, /* what aliases may expand to */
 };
 
-/* The first document to JSON with sorted keys; an empty one is null. On failure the message is go-yaml's own
- * text. `findings` (may be NULL) gets the keys that are given twice, all in one text, as strict decoding words
- * them. */
+/* The first document to JSON with sorted keys; an empty one is null. On failure the message is
+ * go-yaml's own text. `findings` (may be NULL) gets the keys that are given twice, all in one text, as
+ * strict decoding words them. */
 enum err_code yaml_to_json(struct arena *a, struct str yaml, struct findings *findings,
                            struct str *ret_json, struct err *e) ERR_MUST_CHECK;
 

@@ -1,8 +1,8 @@
 /* api/yaml_in.c - see yaml.h: nodes become items, as go-yaml v2 decodes them.
  *
- * Aliases are followed where they stand, so what they name is decoded again each time; go-yaml's ratio of such
- * work to all work ends documents that grow by it. A map is read as a list of settings, of which merges
- * ("<<") add more; sorting that list by key shows which keys were set twice. */
+ * Aliases are followed where they stand, so what they name is decoded again each time; go-yaml's ratio
+ * of such work to all work ends documents that grow by it. A map is read as a list of settings, of
+ * which merges ("<<") add more; sorting that list by key shows which keys were set twice. */
 #include "api/yaml.h"
 
 #include <math.h>

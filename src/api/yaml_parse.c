@@ -220,7 +220,8 @@ static bool is_quote_escape(struct str s, size_t at)
     return str_starts(str_from(s, at), STR("\\'"));
 }
 
-/* Takes the backslash out of each \' from `at` to the end of the quoted text there. Returns the new length. */
+/* Takes the backslash out of each \' from `at` to the end of the quoted text there. Returns the new
+ * length. */
 static size_t drop_quote_escapes(char *text, size_t n_bytes, size_t at)
 {
     struct str s = { text, n_bytes };

@@ -1,9 +1,10 @@
-/* api/yaml_priv.h - what the YAML files share: the meaning of plain texts, the parsed nodes, the decoded items.
+/* api/yaml_priv.h - what the YAML files share: the meaning of plain texts, the parsed nodes, the
+ * decoded items.
  *
- * The way in: yaml_parse.c makes nodes of libyaml's events, yaml_in.c makes items of nodes (tags, aliases,
- * merges, keys given twice), yaml_json.c writes items as JSON. Each step fails before the next one begins, so
- * that of several errors the same one is told as upstream does.
- * The way out: yaml_out.c makes a tree of JSON and walks it, yaml_emit.c writes indentation and scalars.
+ * The way in: yaml_parse.c makes nodes of libyaml's events, yaml_in.c makes items of nodes (tags,
+ * aliases, merges, keys given twice), yaml_json.c writes items as JSON. Each step fails before the next
+ * one begins, so that of several errors the same one is told as upstream does. The way out: yaml_out.c
+ * makes a tree of JSON and walks it, yaml_emit.c writes indentation and scalars.
  *
  * Thread: any. Memory: nodes and items live in the arena given. */
 #pragma once

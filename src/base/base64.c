@@ -28,8 +28,8 @@ static size_t skip_line_breaks(struct str text, size_t at)
     return at;
 }
 
-/* Behind the first '=' of a group with n_digits digits: nothing but the second '=' (after two digits) and line
- * breaks may follow. */
+/* Behind the first '=' of a group with n_digits digits: nothing but the second '=' (after two digits)
+ * and line breaks may follow. */
 static bool padding_ends(struct str text, size_t at, unsigned n_digits, size_t *ret_bad_at)
 {
     if (n_digits < 2) {

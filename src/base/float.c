@@ -160,9 +160,10 @@ void float_add_json_single(struct strbuf *b, float x)
     add_json(b, (double)x, true);
 }
 
-/* x = 2^k * (1 + f) with 1 + f between sqrt(1/2) and sqrt(2). With s = f / (2 + f), log(1 + f) is 2s plus a series of
- * odd powers of s, here as a polynomial in s^2 of which t1 and t2 are the two halves. ln 2 is in two parts, so that
- * k * LN2_HIGH is exact. The order of the operations is part of the result. */
+/* x = 2^k * (1 + f) with 1 + f between sqrt(1/2) and sqrt(2). With s = f / (2 + f), log(1 + f) is 2s
+ * plus a series of odd powers of s, here as a polynomial in s^2 of which t1 and t2 are the two halves.
+ * ln 2 is in two parts, so that k * LN2_HIGH is exact. The order of the operations is part of the
+ * result. */
 double float_log(double x)
 {
     static const double LN2_HIGH = 6.93147180369123816490e-01, LN2_LOW = 1.90821492927058770002e-10;

@@ -1,8 +1,8 @@
-/* base/float.h - floating-point numbers as Go has them: as text, in the forms of strconv and encoding/json, and the
- * logarithm of its package math.
+/* base/float.h - floating-point numbers as Go has them: as text, in the forms of strconv and
+ * encoding/json, and the logarithm of its package math.
  *
- * All forms of text use the fewest digits that read back as the same number, and of those the nearest to it.
- * Thread: any. */
+ * All forms of text use the fewest digits that read back as the same number, and of those the nearest
+ * to it. Thread: any. */
 #pragma once
 
 #include "base/strbuf.h"
@@ -16,7 +16,8 @@ void float_add_f(struct strbuf *b, double x);
  * finite. */
 void float_add_json(struct strbuf *b, double x);
 
-/* The natural logarithm of a positive, finite x, to the last bit as Go's on amd64: libc's may differ there. */
+/* The natural logarithm of a positive, finite x, to the last bit as Go's on amd64: libc's may differ
+ * there. */
 double float_log(double x);
 /* The same with the fewest digits that read back as a float. */
 void float_add_json_single(struct strbuf *b, float x);

@@ -5,7 +5,8 @@
  *     for (struct list_node *n = list_first(&jobs); n; n = list_next(&jobs, n))
  *         run(LIST_ITEM(n, struct job, node));
  *
- * A node is zeroed while it is in no list. A walk may remove the node it stands on if it took the next one before.
+ * A node is zeroed while it is in no list. A walk may remove the node it stands on if it took the next
+ * one before.
  *
  * Thread: one at a time.    Owns: nothing. A list must not move in memory. */
 #pragma once

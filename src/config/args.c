@@ -1,5 +1,5 @@
-/* config/args.c - see args.h: defaults, and the structs that plugins receive. What is allowed: validate_args.c.
- * Upstream: pkg/scheduler/apis/config/v1/defaults.go, v1.36. */
+/* config/args.c - see args.h: defaults, and the structs that plugins receive. What is allowed:
+ * validate_args.c. Upstream: pkg/scheduler/apis/config/v1/defaults.go, v1.36. */
 #include "config/args.h"
 
 #include "api/json.h"

@@ -1,7 +1,8 @@
-/* config/args.h - arguments of plugins: their defaults, what is allowed, and the structs that plugins receive.
+/* config/args.h - arguments of plugins: their defaults, what is allowed, and the structs that plugins
+ * receive.
  *
- * Each kind <Plugin>Args of the configuration's group is a row. Arguments stay generic values, as they are read and
- * printed, until a profile is built.
+ * Each kind <Plugin>Args of the configuration's group is a row. Arguments stay generic values, as they
+ * are read and printed, until a profile is built.
  *
  * Shared inside config/ only. Memory: the arena that is passed. */
 #pragma once

@@ -1,4 +1,5 @@
-/* config/config.c - see config.h: loading, and what extenders and plugins change in a loaded configuration. */
+/* config/config.c - see config.h: loading, and what extenders and plugins change in a loaded
+ * configuration. */
 #include "config/config.h"
 
 #include <errno.h>

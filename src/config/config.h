@@ -1,11 +1,12 @@
-/* config/config.h - the scheduler's configuration: KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1.
+/* config/config.h - the scheduler's configuration: KubeSchedulerConfiguration of
+ * kubescheduler.config.k8s.io/v1.
  *
- * A configuration is read from YAML or JSON (strictly), completed with defaults and the default plugins, and then
- * validated; expand.h turns its profiles into what the scheduler runs. Members have upstream's names, defaults
- * and meaning (scheduler.md 2); the texts of refusals are upstream's.
+ * A configuration is read from YAML or JSON (strictly), completed with defaults and the default
+ * plugins, and then validated; expand.h turns its profiles into what the scheduler runs. Members have
+ * upstream's names, defaults and meaning (scheduler.md 2); the texts of refusals are upstream's.
  *
- * A file may hold a second YAML document of berth's own, BerthConfiguration of berth.dev/v1alpha1. Documents of other
- * kinds behind the first are passed over, as upstream does.
+ * A file may hold a second YAML document of berth's own, BerthConfiguration of berth.dev/v1alpha1.
+ * Documents of other kinds behind the first are passed over, as upstream does.
  *
  * Memory: all of it lies in the arena that it was loaded into. Thread: one at a time while being changed. */
 #pragma once
@@ -119,14 +120,14 @@ enum err_code config_load_file(struct arena *a, const char *path, const struct f
 /* All that is wrong, in one message. */
 enum err_code config_validate(const struct config *c, const struct features *f, struct err *e) ERR_MUST_CHECK;
 
-/* What extenders change in the rest: timeouts that are not given become 5 s, and resources that an extender manages
- * alone take the place of NodeResourcesFit's ignoredResources. */
+/* What extenders change in the rest: timeouts that are not given become 5 s, and resources that an
+ * extender manages alone take the place of NodeResourcesFit's ignoredResources. */
 enum err_code config_apply_extenders(struct arena *a, struct config *c, struct err *e) ERR_MUST_CHECK;
 /* The extenders in the order in which they are asked: ignorable ones come last. An array of n_extenders. */
 const struct extender_config **config_extender_order(struct arena *a, const struct config *c);
 
-/* Leaves in every profile only the arguments of plugins that it enables and that the registry (ends with NULL) has,
- * by name: how the running configuration is shown. */
+/* Leaves in every profile only the arguments of plugins that it enables and that the registry (ends
+ * with NULL) has, by name: how the running configuration is shown. */
 void config_trim_args(struct arena *a, struct config *c, const struct plugin *const *registry);
 /* As /configz shows it, and as --write-config-to writes it. */
 void config_add_json(struct strbuf *to, const struct config *c);

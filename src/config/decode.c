@@ -1,8 +1,8 @@
-/* config/decode.c - see decode.h. Upstream: pkg/scheduler/apis/config/scheme, kube-scheduler/config/v1/types.go
- * (DecodeNestedObjects), apimachinery runtime/serializer, v1.36.
+/* config/decode.c - see decode.h. Upstream: pkg/scheduler/apis/config/scheme,
+ * kube-scheduler/config/v1/types.go (DecodeNestedObjects), apimachinery runtime/serializer, v1.36.
  *
- * Text that begins with a brace is one JSON document. Anything else is YAML, of which upstream reads the first
- * document. */
+ * Text that begins with a brace is one JSON document. Anything else is YAML, of which upstream reads
+ * the first document. */
 #include "config/decode.h"
 
 #include "api/json.h"
@@ -116,8 +116,8 @@ static enum err_code find_type(struct arena *a, struct identity id, struct str t
 
 /* ---- Limits ---- */
 
-/* No list is so long that the code behind becomes slow, and no text holds a NUL, which would end it early in C. NULL
- * when all is well. The schema bounds the depth. */
+/* No list is so long that the code behind becomes slow, and no text holds a NUL, which would end it
+ * early in C. NULL when all is well. The schema bounds the depth. */
 static const char *limit_passed(const struct value *v)
 {
     const char *problem = NULL;

@@ -1,7 +1,9 @@
-/* config/defaults.c - see defaults.h. Upstream: pkg/scheduler/apis/config/v1/{defaults,default_plugins}.go,
+/* config/defaults.c - see defaults.h. Upstream:
+ * pkg/scheduler/apis/config/v1/{defaults,default_plugins}.go,
  * component-base/config/v1alpha1/defaults.go, v1.36.
  *
- * A field that upstream keeps by pointer has its default when it is not given; others have it when they are empty. */
+ * A field that upstream keeps by pointer has its default when it is not given; others have it when they
+ * are empty. */
 #include "config/defaults.h"
 
 #include "base/sort.h"

@@ -1,4 +1,5 @@
-/* config/defaults.h - completing a configuration: defaults, and the default plugins merged with a profile's own.
+/* config/defaults.h - completing a configuration: defaults, and the default plugins merged with a
+ * profile's own.
  *
  * Shared inside config/ only. */
 #pragma once

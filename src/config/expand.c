@@ -60,7 +60,8 @@ static const struct plugin_config *find_config(const struct profile_config *p, c
     return NULL;
 }
 
-/* Arguments as the plugin receives them; NULL when it has none. Those of a plugin without a kind stay JSON text. */
+/* Arguments as the plugin receives them; NULL when it has none. Those of a plugin without a kind stay
+ * JSON text. */
 static enum err_code make_args(struct expansion *x, const char *name, const void **ret_args)
 {
     const struct plugin_config *c = find_config(x->config, name);
@@ -180,8 +181,8 @@ static enum err_code read_expanded(struct expansion *x, enum extension_point poi
     return ERR_OK;
 }
 
-/* First the point's own plugins that are in multiPoint too, in the point's order, then the rest of multiPoint, then the
- * point's own. */
+/* First the point's own plugins that are in multiPoint too, in the point's order, then the rest of
+ * multiPoint, then the point's own. */
 static enum err_code expand_point(struct expansion *x, enum extension_point point)
 {
     struct point_plugins *list = &x->profile->points[point];

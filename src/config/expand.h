@@ -1,10 +1,11 @@
-/* config/expand.h - from the profiles of a configuration to what the scheduler runs: plugins made, points filled.
+/* config/expand.h - from the profiles of a configuration to what the scheduler runs: plugins made,
+ * points filled.
  *
- * A profile's multiPoint set is expanded over all extension points and joined with the sets of single points
- * (scheduler.md 2.5); every enabled plugin is made once with its arguments.
+ * A profile's multiPoint set is expanded over all extension points and joined with the sets of single
+ * points (scheduler.md 2.5); every enabled plugin is made once with its arguments.
  *
- * Thread: one at a time. Memory: profiles and arguments lie in the arena; what plugins made is theirs until
- * profiles_fini. */
+ * Thread: one at a time. Memory: profiles and arguments lie in the arena; what plugins made is theirs
+ * until profiles_fini. */
 #pragma once
 
 #include "config/config.h"

@@ -1,7 +1,8 @@
-/* config/features.c - see features.h. Upstream: component-base/featuregate, component-base/compatibility, v1.36.
+/* config/features.c - see features.h. Upstream: component-base/featuregate,
+ * component-base/compatibility, v1.36.
  *
- * Upstream collects flags in maps and reports what it meets first in their random order. Here an unknown name comes
- * first, then all locked gates by name, then unmet dependencies by name. */
+ * Upstream collects flags in maps and reports what it meets first in their random order. Here an
+ * unknown name comes first, then all locked gates by name, then unmet dependencies by name. */
 #include "config/features.h"
 
 #include "base/strbuf.h"

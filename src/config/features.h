@@ -24,8 +24,9 @@ struct gates {
 /* All at their defaults. */
 void gates_init(struct gates *g);
 
-/* Applies the values of the flag in the order given, each `[kube:]Name=true,Other=false`. Of a gate that is named
- * several times the last one counts; AllAlpha and AllBeta leave alone what is named. On failure `g` is as before. */
+/* Applies the values of the flag in the order given, each `[kube:]Name=true,Other=false`. Of a gate
+ * that is named several times the last one counts; AllAlpha and AllBeta leave alone what is named. On
+ * failure `g` is as before. */
 enum err_code gates_set(struct gates *g, const struct str *flags, size_t n_flags, struct err *e) ERR_MUST_CHECK;
 
 static inline bool gate_on(const struct gates *g, enum gate gate)

@@ -1,10 +1,10 @@
 /* config/gates.h - the feature gates that kube-scheduler v1.36.4 knows, by ascending name.
  *
- * Most belong to other components and have no effect here; they are known so that one --feature-gates flag can be
- * given to all components alike.
+ * Most belong to other components and have no effect here; they are known so that one --feature-gates
+ * flag can be given to all components alike.
  *
- * GATES: name, stage, default; a locked one keeps its default. GATE_DEPENDENCIES: a gate and what must be on with
- * it. */
+ * GATES: name, stage, default; a locked one keeps its default. GATE_DEPENDENCIES: a gate and what must
+ * be on with it. */
 #pragma once
 
 #define GATES(X)                                                                               \

@@ -1,6 +1,7 @@
 /* config/setup.h - from a configuration's text to profiles that are ready to run, in one step.
  *
- * Thread: one at a time. Owns: the configuration, the profiles and what their plugins made; the sym table must live longer. */
+ * Thread: one at a time. Owns: the configuration, the profiles and what their plugins made; the sym
+ * table must live longer. */
 #pragma once
 
 #include "config/config.h"
@@ -17,7 +18,8 @@ struct setup {
     uint32_t n_extenders;
 };
 
-/* A NULL text is the default configuration. Loads, validates, opens plugin libraries, builds. On failure nothing is left to be given up. */
+/* A NULL text is the default configuration. Loads, validates, opens plugin libraries, builds. On
+ * failure nothing is left to be given up. */
 enum err_code setup_from_text(struct setup *s, struct sym_table *syms, struct str text,
                               const struct plugin *const *registry, struct err *e) ERR_MUST_CHECK;
 enum err_code setup_from_file(struct setup *s, struct sym_table *syms, const char *path,

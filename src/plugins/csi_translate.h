@@ -1,8 +1,9 @@
 /* plugins/csi_translate.h - in-tree volumes as the CSI drivers that stand in for them see them.
  *
- * Upstream: staging csi-translation-lib. Five in-tree plugins are handed over to drivers: their volumes count against
- * the driver's limit under the driver's handle, and their node affinity is written with the driver's topology label.
- * Azure files and vSphere disks have drivers too, but the scheduler never hands them over.
+ * Upstream: staging csi-translation-lib. Five in-tree plugins are handed over to drivers: their volumes
+ * count against the driver's limit under the driver's handle, and their node affinity is written with
+ * the driver's topology label. Azure files and vSphere disks have drivers too, but the scheduler never
+ * hands them over.
  *
  * Thread: scheduling thread only. */
 #pragma once
@@ -36,5 +37,6 @@ enum err_code csi_handle_of_volume(const struct sym_table *syms, const struct po
 enum err_code csi_affinity_of_pv(const struct csi_names *names, const struct sym_table *syms, const struct pv *pv,
                                  struct node_rules *ret_rules, struct err *e) ERR_MUST_CHECK;
 
-/* Walks the parts of a zone label: "a__b" is zones a and b. Start with *rest the whole value. False at the end. */
+/* Walks the parts of a zone label: "a__b" is zones a and b. Start with *rest the whole value. False at
+ * the end. */
 bool zone_label_next(struct str *rest, struct str *ret_part);

@@ -1,5 +1,5 @@
-/* DefaultPreemption: makes room on a node by evicting pods of lower priority.
- * Points: PreEnqueue, PostFilter. Upstream: plugins/defaultpreemption, v1.36. The work is in sched/preempt.c. */
+/* DefaultPreemption: makes room on a node by evicting pods of lower priority. Points: PreEnqueue,
+ * PostFilter. Upstream: plugins/defaultpreemption, v1.36. The work is in sched/preempt.c. */
 #include "plugins/plugins.h"
 
 #define STILL_PREEMPTING "waiting for the preemption for this pod to be finished"

@@ -21,8 +21,8 @@ static void add_at(int32_t *to, uint32_t place, int32_t n)
     to[place] = (int32_t)((uint32_t)to[place] + (uint32_t)n);
 }
 
-/* With few domains neighbouring rows often add to the same entry, and each addition would wait for the one before it:
- * rows take turns between four tables. */
+/* With few domains neighbouring rows often add to the same entry, and each addition would wait for the
+ * one before it: rows take turns between four tables. */
 enum { N_TURNS = 4, FEW_DOMAINS = 64 };
 
 static void sum_few(const uint32_t *restrict of_row, const int32_t *restrict column, node_id n_rows,
@@ -142,8 +142,8 @@ int64_t *weights_new(struct cycle *c, const struct domains *d)
     return ARENA_NEW_N(c->arena, int64_t, d->n_places);
 }
 
-/* The same as to[row] += weight * column[row]. Counts are not negative, so that the product is one of unsigned 32-bit
- * numbers, for which there are vector instructions everywhere. */
+/* The same as to[row] += weight * column[row]. Counts are not negative, so that the product is one of
+ * unsigned 32-bit numbers, for which there are vector instructions everywhere. */
 static void weigh_rows(const int32_t *restrict column, node_id n_rows, int64_t weight, int64_t *restrict to)
 {
     uint32_t size = (uint32_t)(weight < 0 ? -weight : weight);

@@ -1,8 +1,9 @@
-/* plugins/domains.h - columns of nodes summed up by topology domain; what spreading and pod affinity share.
+/* plugins/domains.h - columns of nodes summed up by topology domain; what spreading and pod affinity
+ * share.
  *
- * A table has an entry for every place. Usually a place is the number of a domain (topology.h), 0 for no domain, whose
- * entry stays 0. Where every node is a domain of its own, as with host names, places are rows: then most columns are
- * tables already. Entries of rows without a node mean nothing.
+ * A table has an entry for every place. Usually a place is the number of a domain (topology.h), 0 for
+ * no domain, whose entry stays 0. Where every node is a domain of its own, as with host names, places
+ * are rows: then most columns are tables already. Entries of rows without a node mean nothing.
  *
  * Counts are 32 bits wide and wrap: more matches of pods and terms than that do not fit into memory.
  *

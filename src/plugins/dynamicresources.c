@@ -1,6 +1,7 @@
-/* DynamicResources: devices claimed by pods. berth does not allocate devices yet: a pod that claims any is refused
- * with a reason that says so, and every other pod passes as upstream lets it pass.
- * Points: PreEnqueue, PreFilter, Filter, PostFilter, Score, Reserve, PreBind. Upstream: plugins/dynamicresources, v1.36. */
+/* DynamicResources: devices claimed by pods. berth does not allocate devices yet: a pod that claims any
+ * is refused with a reason that says so, and every other pod passes as upstream lets it pass. Points:
+ * PreEnqueue, PreFilter, Filter, PostFilter, Score, Reserve, PreBind. Upstream:
+ * plugins/dynamicresources, v1.36. */
 #include "plugins/plugins.h"
 
 #define NOT_YET "pod uses spec.resourceClaims, which this scheduler does not allocate yet"

@@ -1,11 +1,12 @@
-/* ImageLocality: nodes that have the pod's images already get points, by size and by how many nodes have them.
- * Points: Score. Upstream: plugins/imagelocality, v1.36. */
+/* ImageLocality: nodes that have the pod's images already get points, by size and by how many nodes
+ * have them. Points: Score. Upstream: plugins/imagelocality, v1.36. */
 #include "plugins/plugins.h"
 
 #define MIB (1024ll * 1024)
 enum { MIN_MIB = 23, MAX_MIB_PER_CONTAINER = 1000 };
 
-/* An image counts by the share of nodes that have it, so that one node with a rare image does not draw all its pods. */
+/* An image counts by the share of nodes that have it, so that one node with a rare image does not draw
+ * all its pods. */
 static int64_t scaled_size(const struct cache *cache, const struct image_state *image)
 {
     double share = (double)image->n_nodes / (double)cache->order.n;

@@ -2,8 +2,8 @@
  * Points: PreFilter (with pods added and removed), Filter, PreScore, Score, Normalize.
  * Upstream: plugins/interpodaffinity, v1.36.
  *
- * Here: what a term matches, and the hints. The rules themselves are in interpodaffinity_filter.c (required terms) and
- * interpodaffinity_score.c (preferred ones). */
+ * Here: what a term matches, and the hints. The rules themselves are in interpodaffinity_filter.c
+ * (required terms) and interpodaffinity_score.c (preferred ones). */
 #include "plugins/interpodaffinity.h"
 
 #include <stdlib.h>
@@ -102,8 +102,9 @@ static void resolve_namespaces(struct cycle *c, const struct affinity_term *t, s
     part->n_namespaces = n_kept;
 }
 
-/* As interpodaffinity/plugin.go v1.36: the namespace selector is still asked after it has been resolved, and then knows
- * no labels. One that matches no labels at all (empty, or only NotIn and DoesNotExist) so takes every namespace. */
+/* As interpodaffinity/plugin.go v1.36: the namespace selector is still asked after it has been
+ * resolved, and then knows no labels. One that matches no labels at all (empty, or only NotIn and
+ * DoesNotExist) so takes every namespace. */
 struct count_part affinity_own_part(struct cycle *c, const struct affinity_term *t)
 {
     struct label_set no_labels = { 0 };

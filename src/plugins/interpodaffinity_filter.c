@@ -1,8 +1,10 @@
-/* plugins/interpodaffinity_filter.c - required terms: those of the pod, and the anti-affinity of pods that are there.
+/* plugins/interpodaffinity_filter.c - required terms: those of the pod, and the anti-affinity of pods
+ * that are there.
  *
- * PreFilter counts pods by topology key and domain, in three tables a key: pods that match all of the pod's affinity
- * terms, pods that match its anti-affinity terms, and pods whose own anti-affinity terms match it. Copies of the state
- * share the tables: a copy sees changes on one node only, so it holds that node and a difference a key. */
+ * PreFilter counts pods by topology key and domain, in three tables a key: pods that match all of the
+ * pod's affinity terms, pods that match its anti-affinity terms, and pods whose own anti-affinity terms
+ * match it. Copies of the state share the tables: a copy sees changes on one node only, so it holds
+ * that node and a difference a key. */
 #include "base/arena_array.h"
 #include "plugins/interpodaffinity.h"
 

@@ -1,8 +1,8 @@
-/* plugins/interpodaffinity_score.c - preferred terms: those of the pod, and those of pods that are there, required
- * affinity included.
+/* plugins/interpodaffinity_score.c - preferred terms: those of the pod, and those of pods that are
+ * there, required affinity included.
  *
- * Every pod that a term matches adds the term's weight to its domain of the term's topology key, anti-affinity takes it
- * away. A node's raw score is the sum over the keys of what its domains have. */
+ * Every pod that a term matches adds the term's weight to its domain of the term's topology key,
+ * anti-affinity takes it away. A node's raw score is the sum over the keys of what its domains have. */
 #include "base/arena_array.h"
 #include "plugins/interpodaffinity.h"
 
@@ -95,8 +95,8 @@ int64_t affinity_score(const struct plugin_instance *p, struct cycle *c, const s
     return score;
 }
 
-/* Adds a key's sums to the scores, or writes them; tells their range on the way. Inlined, so that the two choices are
- * made outside of the loop. */
+/* Adds a key's sums to the scores, or writes them; tells their range on the way. Inlined, so that the
+ * two choices are made outside of the loop. */
 static inline __attribute__((always_inline)) void add_sums(const struct cycle *c, struct score_state *state,
                                                            const struct key_sums *sums, bool is_first, bool by_row,
                                                            int64_t *restrict scores)

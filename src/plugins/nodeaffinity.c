@@ -1,6 +1,6 @@
-/* NodeAffinity: the pod's nodeSelector and node affinity, and an affinity that the configuration adds to every pod.
- * Points: PreFilter (narrows to nodes named by metadata.name), Filter, PreScore, Score, Normalize.
- * Upstream: plugins/nodeaffinity, v1.36. */
+/* NodeAffinity: the pod's nodeSelector and node affinity, and an affinity that the configuration adds
+ * to every pod. Points: PreFilter (narrows to nodes named by metadata.name), Filter, PreScore, Score,
+ * Normalize. Upstream: plugins/nodeaffinity, v1.36. */
 #include "base/arena_array.h"
 #include "plugins/plugins.h"
 
@@ -63,7 +63,8 @@ static bool in_list(const sym *at, uint32_t n, sym name)
     return false;
 }
 
-/* Names that a term allows by metadata.name In: several such fields intersect. False: the term does not say. */
+/* Names that a term allows by metadata.name In: several such fields intersect. False: the term does not
+ * say. */
 static bool names_of_term(struct cycle *c, sym name_field, const struct node_rule *term, struct node_names *ret_names)
 {
     bool said = false;

@@ -1,5 +1,6 @@
-/* NodeResourcesBalancedAllocation: nodes whose resources would be used more evenly with the pod get more points.
- * Points: PreScore (skips pods that request none of the resources), Score. Upstream: plugins/noderesources, v1.36. */
+/* NodeResourcesBalancedAllocation: nodes whose resources would be used more evenly with the pod get
+ * more points. Points: PreScore (skips pods that request none of the resources), Score. Upstream:
+ * plugins/noderesources, v1.36. */
 #include "plugins/plugins.h"
 
 #include <math.h>

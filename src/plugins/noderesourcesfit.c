@@ -1,7 +1,8 @@
-/* NodeResourcesFit: a node fits when what the pod requests is free there; how free or how full decides the score.
- * Points: PreFilter, Filter, PreScore, Score. Upstream: plugins/noderesources, v1.36.
+/* NodeResourcesFit: a node fits when what the pod requests is free there; how free or how full decides
+ * the score. Points: PreFilter, Filter, PreScore, Score. Upstream: plugins/noderesources, v1.36.
  *
- * A verdict's detail is a set of bits: which resources are short. Scalars are numbered as in the pod's request. */
+ * A verdict's detail is a set of bits: which resources are short. Scalars are numbered as in the pod's
+ * request. */
 #include "plugins/plugins.h"
 
 #include "plugins/resource_score.h"

@@ -1,12 +1,15 @@
 /* NodeVolumeLimits: no more volumes of a CSI driver on a node than the driver says it can attach there.
- * Points: PreFilter (skips pods without volumes that could count), Filter. Upstream: plugins/nodevolumelimits, v1.36.
+ * Points: PreFilter (skips pods without volumes that could count), Filter. Upstream:
+ * plugins/nodevolumelimits, v1.36.
  *
- * A volume is counted once a node, under its driver and handle: the handle of the persistent volume, that of the driver
- * which stands in for an in-tree volume, or, while there is no volume yet, the claim. Volumes that the node still has
- * attached after their pod is gone count too; a pod that wants one of these again counts it twice, as upstream.
+ * A volume is counted once a node, under its driver and handle: the handle of the persistent volume,
+ * that of the driver which stands in for an in-tree volume, or, while there is no volume yet, the
+ * claim. Volumes that the node still has attached after their pod is gone count too; a pod that wants
+ * one of these again counts it twice, as upstream.
  *
- * What the pod wants is worked out once for nodes with and once for nodes without a CSINode, for only the former hand
- * in-tree volumes over. Most nodes are then settled by a bound: all claims of all pods there would fit. */
+ * What the pod wants is worked out once for nodes with and once for nodes without a CSINode, for only
+ * the former hand in-tree volumes over. Most nodes are then settled by a bound: all claims of all pods
+ * there would fit. */
 #include "base/arena_array.h"
 #include "base/sort.h"
 #include "plugins/csi_translate.h"
@@ -307,7 +310,8 @@ static int64_t least_limit(const struct csi_node *csi_node, const struct wanted 
     return least;
 }
 
-/* At most so many volumes of any driver are in use on the node. INT64_MAX: only a closer look can tell, or fail. */
+/* At most so many volumes of any driver are in use on the node. INT64_MAX: only a closer look can tell,
+ * or fail. */
 static int64_t volumes_bound(const struct plugin_instance *p, const struct cycle *c, const struct node_view *n)
 {
     const struct attachments *a = &((const struct data *)p->data)->attachments;

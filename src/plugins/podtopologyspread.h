@@ -1,5 +1,6 @@
-/* plugins/podtopologyspread.h - what the parts of PodTopologySpread share: podtopologyspread.c (constraints, defaults,
- * hints), podtopologyspread_filter.c (hard ones) and podtopologyspread_score.c (soft ones). */
+/* plugins/podtopologyspread.h - what the parts of PodTopologySpread share: podtopologyspread.c
+ * (constraints, defaults, hints), podtopologyspread_filter.c (hard ones) and podtopologyspread_score.c
+ * (soft ones). */
 #pragma once
 
 #include "plugins/domains.h"

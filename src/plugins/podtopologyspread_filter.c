@@ -1,8 +1,9 @@
-/* plugins/podtopologyspread_filter.c - hard constraints: no domain may have more than maxSkew pods above the emptiest.
+/* plugins/podtopologyspread_filter.c - hard constraints: no domain may have more than maxSkew pods
+ * above the emptiest.
  *
- * PreFilter sums the matching pods by domain. Copies of the state share these sums: a copy sees changes on one node
- * only, so it holds that node and one difference a constraint. The smallest sum with that one domain changed follows
- * from the two smallest sums of the original. */
+ * PreFilter sums the matching pods by domain. Copies of the state share these sums: a copy sees changes
+ * on one node only, so it holds that node and one difference a constraint. The smallest sum with that
+ * one domain changed follows from the two smallest sums of the original. */
 #include "plugins/podtopologyspread.h"
 
 #define SKEWED "node(s) didn't match pod topology spread constraints"

@@ -1,8 +1,10 @@
-/* plugins/podtopologyspread_score.c - soft constraints: the fewer matching pods in a node's domains, the better.
+/* plugins/podtopologyspread_score.c - soft constraints: the fewer matching pods in a node's domains,
+ * the better.
  *
- * A node's raw score is a sum over the constraints of count * weight + maxSkew - 1, in doubles and in the order of the
- * constraints, rounded at the end. The weight is ln(number of domains + 2), so that constraints with many small domains
- * count as much as those with few large ones. For the host name, each node is a domain and its own count is taken. */
+ * A node's raw score is a sum over the constraints of count * weight + maxSkew - 1, in doubles and in
+ * the order of the constraints, rounded at the end. The weight is ln(number of domains + 2), so that
+ * constraints with many small domains count as much as those with few large ones. For the host name,
+ * each node is a domain and its own count is taken. */
 #include <math.h>
 
 #include "base/float.h"
@@ -135,8 +137,9 @@ struct verdict spread_pre_score(const struct plugin_instance *p, struct cycle *c
 
 /* ---- Score ---- */
 
-/* Half away from zero. Subtracting a double's whole part is exact, so the rest tells the halves apart; the C library's
- * round gives the same and takes several times as long without SSE4.1. Scores stay far below 2^53. */
+/* Half away from zero. Subtracting a double's whole part is exact, so the rest tells the halves apart;
+ * the C library's round gives the same and takes several times as long without SSE4.1. Scores stay far
+ * below 2^53. */
 static int64_t round_half_away(double x)
 {
     int64_t whole = (int64_t)x;
@@ -204,8 +207,8 @@ static void score_each(struct cycle *c, const struct soft_state *state, int64_t 
         scores[i] = is_ignored(state, c->feasible[i]) ? 0 : round_half_away(sums[i]);
 }
 
-/* A score depends on little: the node's domain of one key and how many pods are on its host. Where that is all, there
- * is a table of both. */
+/* A score depends on little: the node's domain of one key and how many pods are on its host. Where that
+ * is all, there is a table of both. */
 struct score_table {
     const struct domains *domains; /* NULL: all constraints are by host name */
     const int32_t *on_host;        /* pods per row; NULL: none counts */

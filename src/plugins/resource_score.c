@@ -1,8 +1,8 @@
 /* plugins/resource_score.c - see resource_score.h.
  *
- * The block form computes in doubles: every product of an amount below 2^53/100 and 100 is exact, and so is a division
- * of two such numbers rounded down, because a quotient that is not whole differs from the next whole number by more
- * than a double's error. Larger amounts take the integer way. */
+ * The block form computes in doubles: every product of an amount below 2^53/100 and 100 is exact, and
+ * so is a division of two such numbers rounded down, because a quotient that is not whole differs from
+ * the next whole number by more than a double's error. Larger amounts take the integer way. */
 #include "plugins/resource_score.h"
 
 #include <math.h>

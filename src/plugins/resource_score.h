@@ -1,7 +1,7 @@
 /* plugins/resource_score.h - how free or how full a node would be with the pod on it, as points.
  *
- * Shared by NodeResourcesFit (three strategies) and NodeResourcesBalancedAllocation. A query is what one pod asks:
- * for every configured resource its amount, or that it is not scored.
+ * Shared by NodeResourcesFit (three strategies) and NodeResourcesBalancedAllocation. A query is what
+ * one pod asks: for every configured resource its amount, or that it is not scored.
  *
  * Thread: scheduling thread only. */
 #pragma once

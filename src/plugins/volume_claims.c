@@ -1,4 +1,5 @@
-/* plugins/volume_claims.c - see volume_plan.h: what is known of a pod's claims before any node is looked at. */
+/* plugins/volume_claims.c - see volume_plan.h: what is known of a pod's claims before any node is
+ * looked at. */
 #include "base/bitset.h"
 #include "base/sort.h"
 #include "plugins/volume_plan.h"
@@ -220,7 +221,8 @@ static void find_volumes(const struct volume_binder *b, struct cycle *c, struct 
 
 /* ---- Capacities for claims to be provisioned ---- */
 
-/* Only drivers that ask for it have their capacity looked at, and only for claims that say how much they need. */
+/* Only drivers that ask for it have their capacity looked at, and only for claims that say how much
+ * they need. */
 static bool checks_capacity(const struct cycle *c, const struct delayed_claim *d)
 {
     const struct csi_driver *driver =

@@ -5,7 +5,8 @@
 
 /* ---- Bound claims ---- */
 
-/* The affinity of a bound volume: the driver's when the node has handed the in-tree plugin over. NULL: *ret_error. */
+/* The affinity of a bound volume: the driver's when the node has handed the in-tree plugin over. NULL:
+ * *ret_error. */
 static const struct node_rules *affinity_on(const struct volume_binder *b, struct cycle *c, struct bound_claim *claim,
                                             const struct csi_node *csi_node, const char **ret_error)
 {
@@ -101,8 +102,8 @@ static size_t find_pinned(const struct cycle *c, const struct volume_claims *cla
     return best;
 }
 
-/* The volume for a claim: the one that names it, which may be out of the node's reach, else the smallest that does.
- * BITSET_END: none. */
+/* The volume for a claim: the one that names it, which may be out of the node's reach, else the
+ * smallest that does. BITSET_END: none. */
 static size_t find_volume(const struct cycle *c, const struct volume_claims *claims, const struct delayed_claim *d,
                           const struct node *node)
 {
@@ -148,7 +149,8 @@ static const struct csi_storage_capacity *find_capacity(const struct cycle *c, c
     return NULL;
 }
 
-/* The first claim that cannot be served decides. Every claim is looked at alone: their sum may well be too much. */
+/* The first claim that cannot be served decides. Every claim is looked at alone: their sum may well be
+ * too much. */
 static uint32_t check_provisions(const struct volume_binder *b, const struct cycle *c,
                                  const struct volume_claims *claims, const struct node *node,
                                  struct volume_plan *plan)
@@ -168,8 +170,8 @@ static uint32_t check_provisions(const struct volume_binder *b, const struct cyc
     return 0;
 }
 
-/* As upstream, the outcome of provisioning replaces that of matching: a claim without volume is no conflict when it can
- * be provisioned. */
+/* As upstream, the outcome of provisioning replaces that of matching: a claim without volume is no
+ * conflict when it can be provisioned. */
 static void plan_delayed(const struct volume_binder *b, struct cycle *c, const struct volume_claims *claims,
                          const struct node *node, struct volume_plan *plan)
 {

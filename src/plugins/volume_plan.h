@@ -1,11 +1,14 @@
-/* plugins/volume_plan.h - VolumeBinding's knowledge of one pod's claims, and which volumes they would get on a node.
+/* plugins/volume_plan.h - VolumeBinding's knowledge of one pod's claims, and which volumes they would
+ * get on a node.
  *
- * volume_claims_prepare sorts a pod's claims once a cycle into bound ones and delayed ones (to be bound when a node
- * is chosen) and looks up all that does not depend on the node: the volumes that could serve a delayed claim,
- * smallest first, and the capacities that are large enough for it. volume_plan_make then answers for one node.
- * Nothing in between depends on pods: the answer for a node is the same whenever it is asked for within a cycle.
+ * volume_claims_prepare sorts a pod's claims once a cycle into bound ones and delayed ones (to be bound
+ * when a node is chosen) and looks up all that does not depend on the node: the volumes that could
+ * serve a delayed claim, smallest first, and the capacities that are large enough for it.
+ * volume_plan_make then answers for one node. Nothing in between depends on pods: the answer for a node
+ * is the same whenever it is asked for within a cycle.
  *
- * Local disks are many, and each is reached by one node: volumes that need a certain label are looked up by it.
+ * Local disks are many, and each is reached by one node: volumes that need a certain label are looked
+ * up by it.
  *
  * Thread: scheduling thread only. Memory: the cycle's arena. */
 #pragma once

@@ -1,7 +1,7 @@
 /* plugins/volume_shared.h - what the plugins for volumes have in common: the claims of pods.
  *
- * A pod names claims in two kinds of volumes: of a persistentVolumeClaim, and of an ephemeral volume, whose claim is
- * made for the pod, named after pod and volume, and must belong to it.
+ * A pod names claims in two kinds of volumes: of a persistentVolumeClaim, and of an ephemeral volume,
+ * whose claim is made for the pod, named after pod and volume, and must belong to it.
  *
  * Thread: scheduling thread only. */
 #pragma once

@@ -2,9 +2,10 @@
  * Points: PreFilter (skips pods without claims), Filter, PreScore, Score, Reserve, PreBind. Upstream:
  * plugins/volumebinding, v1.36.
  *
- * volume_plan.h knows which volumes the claims would get on a node. Reserve assumes that they do, in an overlay that
- * only this plugin sees, so that the next pod does not get the same volumes; PreBind has the decisions written and
- * waits until the volume controller has bound the claims. Unreserve takes the assumptions back.
+ * volume_plan.h knows which volumes the claims would get on a node. Reserve assumes that they do, in an
+ * overlay that only this plugin sees, so that the next pod does not get the same volumes; PreBind has
+ * the decisions written and waits until the volume controller has bound the claims. Unreserve takes the
+ * assumptions back.
  *
  * A plan is not kept per node but made again for the node that is chosen: it would be the same. */
 #include <math.h>
@@ -177,8 +178,8 @@ static int64_t wrap_add(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* Volumes that are there count for themselves; else what is to be made counts against its capacity, which several
- * claims of a class share. */
+/* Volumes that are there count for themselves; else what is to be made counts against its capacity,
+ * which several claims of a class share. */
 static uint32_t sum_usage(const struct volume_plan *plan, struct class_usage *at)
 {
     uint32_t n = 0;

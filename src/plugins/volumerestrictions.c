@@ -1,10 +1,11 @@
 /* VolumeRestrictions: a disk that only one pod may use is used by one pod only.
  * Points: PreFilter (skips pods without such disks), Filter. Upstream: plugins/volumerestrictions, v1.36.
  *
- * Two rules: disks named in pods (GCE, EBS, iSCSI, RBD) against those of the pods on a node; and claims of access mode
- * ReadWriteOncePod, which no second pod may use on any node. Both misses are Unschedulable: evicting the user frees the
- * disk. For the second one the state counts the users and follows pods that are added and removed; as upstream it then
- * compares claims by name alone, not by namespace. */
+ * Two rules: disks named in pods (GCE, EBS, iSCSI, RBD) against those of the pods on a node; and claims
+ * of access mode ReadWriteOncePod, which no second pod may use on any node. Both misses are
+ * Unschedulable: evicting the user frees the disk. For the second one the state counts the users and
+ * follows pods that are added and removed; as upstream it then compares claims by name alone, not by
+ * namespace. */
 #include "plugins/volume_shared.h"
 
 #define NO_DISK "node(s) had no available disk"

@@ -2,8 +2,9 @@
  * Points: PreFilter (reads the labels of the pod's volumes; skips pods without such), Filter. Upstream:
  * plugins/volumezone, v1.36.
  *
- * Only labels of volumes count, and only volumes of persistentVolumeClaims. "a__b" is a volume in either zone. A node
- * without any zone or region label takes every volume: a cluster of one zone need not be labelled. */
+ * Only labels of volumes count, and only volumes of persistentVolumeClaims. "a__b" is a volume in
+ * either zone. A node without any zone or region label takes every volume: a cluster of one zone need
+ * not be labelled. */
 #include "base/sort.h"
 #include "plugins/csi_translate.h"
 #include "plugins/volume_shared.h"
@@ -59,7 +60,8 @@ static struct str trim(struct str s)
     return s;
 }
 
-/* The zones of a label, sorted by their bytes, without repeats; false when one of them is empty: no zones at all. */
+/* The zones of a label, sorted by their bytes, without repeats; false when one of them is empty: no
+ * zones at all. */
 static bool zones_of_label(struct arena *arena, struct str label, struct str **ret_zones, uint32_t *ret_n)
 {
     struct str *zones = ARENA_NEW_N(arena, struct str, label.n / 2 + 1), part;

@@ -1,9 +1,10 @@
 /* plugins/wanted_nodes.h - which nodes a pod's nodeSelector and required node affinity allow, remembered.
  *
- * Pods of one controller ask the same; the answer for the last few distinct questions is kept as a bitset of rows, and
- * only rows that changed since are asked again.
+ * Pods of one controller ask the same; the answer for the last few distinct questions is kept as a
+ * bitset of rows, and only rows that changed since are asked again.
  *
- * Thread: scheduling thread only.    Owns: a reference to one pod a question, whose rules are the question. */
+ * Thread: scheduling thread only.    Owns: a reference to one pod a question, whose rules are the
+ * question. */
 #pragma once
 
 #include "sched/framework.h"
@@ -24,5 +25,6 @@ struct wanted_nodes {
 };
 
 void wanted_nodes_fini(struct wanted_nodes *w, struct sym_table *syms);
-/* Rows of nodes that the pod may go to; columns.n_rows bits. Valid until another pod is asked about, or nodes change. */
+/* Rows of nodes that the pod may go to; columns.n_rows bits. Valid until another pod is asked about, or
+ * nodes change. */
 const uint64_t *wanted_nodes_of(struct wanted_nodes *w, const struct cache *cache, const struct pod *pod);

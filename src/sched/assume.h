@@ -1,8 +1,9 @@
 /* sched/assume.h - objects as the scheduler expects them to be soon, laid over the store of objects.
  *
- * A plugin that has decided on a change of an object (a volume gets its claim) assumes the changed form until the API
- * server tells of the change. An assumption holds while the stored object has the version that it was made from; any
- * other version is the truth and ends it. Who asks the store itself sees the objects as they are.
+ * A plugin that has decided on a change of an object (a volume gets its claim) assumes the changed form
+ * until the API server tells of the change. An assumption holds while the stored object has the version
+ * that it was made from; any other version is the truth and ends it. Who asks the store itself sees the
+ * objects as they are.
  *
  * Assumptions that have ended are freed now and then, when the number of assumptions has doubled.
  *
@@ -28,7 +29,8 @@ const void *assumed_over(const struct assumed *a, const void *stored);
 /* NULL when the store has no such object. */
 const void *assumed_get(const struct assumed *a, const struct objects *o, sym ns, struct str name);
 
-/* Takes over the caller's reference, also on failure: when the stored object has another version or is gone. */
+/* Takes over the caller's reference, also on failure: when the stored object has another version or is
+ * gone. */
 enum err_code assumed_set(struct assumed *a, const struct objects *o, const void *own_form,
                           struct err *e) ERR_MUST_CHECK;
 /* Ends the assumption that was made from this version; nothing happens when there is none. */

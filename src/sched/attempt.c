@@ -288,7 +288,8 @@ static uint32_t nodes_wanted(const struct attempt *a, uint32_t n)
     return wanted < NODES_MIN ? NODES_MIN : wanted;
 }
 
-/* Bits of the nodes to look at: those in the order, or of the narrowed names that exist. Returns their number. */
+/* Bits of the nodes to look at: those in the order, or of the narrowed names that exist. Returns their
+ * number. */
 static uint32_t nodes_to_look_at(const struct attempt *a, uint64_t *alive, size_t n_words)
 {
     const struct cache *cache = a->cycle.cache;
@@ -371,8 +372,8 @@ static bool run_filters(struct attempt *a, uint64_t *alive, size_t n_words)
     return attempt_filter_beside_nominated(a, alive);
 }
 
-/* The first `wanted` of the alive nodes in search order, and where the next search begins: as upstream with one
- * worker, the fit after the last wanted one ends the search and is not counted. */
+/* The first `wanted` of the alive nodes in search order, and where the next search begins: as upstream
+ * with one worker, the fit after the last wanted one ends the search and is not counted. */
 static void take_in_order(struct attempt *a, const uint64_t *alive, uint32_t n_looked_at, uint32_t wanted)
 {
     const struct cache *cache = a->cycle.cache;

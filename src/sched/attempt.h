@@ -1,8 +1,9 @@
-/* sched/attempt.h - one attempt to find a node for a pod, up to the choice, without side effects on the cluster.
+/* sched/attempt.h - one attempt to find a node for a pod, up to the choice, without side effects on the
+ * cluster.
  *
- * The chapters in order: attempt_pre_filter, attempt_filter, attempt_score, attempt_select; attempt_run tells the whole
- * story. What a reader wants to know of an attempt afterwards (explain, tests) is in struct attempt and stays valid
- * until the scheduler's next attempt.
+ * The chapters in order: attempt_pre_filter, attempt_filter, attempt_score, attempt_select; attempt_run
+ * tells the whole story. What a reader wants to know of an attempt afterwards (explain, tests) is in
+ * struct attempt and stays valid until the scheduler's next attempt.
  *
  * Thread: scheduling thread only. */
 #pragma once
@@ -62,8 +63,8 @@ bool attempt_filter(struct attempt *a);
 bool attempt_score(struct attempt *a);
 void attempt_select(struct attempt *a);
 
-/* Pieces that choose.c shares: one filter over what is alive, the second look at nodes with nominated pods, the scores of one
- * position at POINT_SCORE added to the totals. False: the attempt has failed. */
+/* Pieces that choose.c shares: one filter over what is alive, the second look at nodes with nominated
+ * pods, the scores of one position at POINT_SCORE added to the totals. False: the attempt has failed. */
 bool attempt_filter_with(struct attempt *a, const struct plugin_instance *p, uint64_t *alive, size_t n_words);
 bool attempt_filter_beside_nominated(struct attempt *a, uint64_t *alive);
 bool attempt_score_position(struct attempt *a, unsigned position);
@@ -72,7 +73,8 @@ bool attempt_score_position(struct attempt *a, unsigned position);
 bool choose_can(const struct attempt *a);
 void choose_run(struct attempt *a);
 
-/* The status of every node that does not fit, plugin by plugin in order; attempt_run has done it when no node fits. */
+/* The status of every node that does not fit, plugin by plugin in order; attempt_run has done it when
+ * no node fits. */
 void attempt_diagnose(struct attempt *a);
 /* "0/5 nodes are available: ...": upstream's words. `post_filter` may be NULL. */
 const char *attempt_fit_error(struct attempt *a, const char *post_filter);

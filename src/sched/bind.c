@@ -1,7 +1,9 @@
-/* sched/bind.c - from a decision to a pod on its node: Reserve, Permit, PreBind, Bind, PostBind (scheduler.md 7).
+/* sched/bind.c - from a decision to a pod on its node: Reserve, Permit, PreBind, Bind, PostBind
+ * (scheduler.md 7).
  *
- * The pod counts on its node at once (assumed). What takes time comes back later: a permit, volumes, the API server's answer.
- * Whatever fails undoes Reserve in reverse order, takes the pod off the node and sends it back to the queue. */
+ * The pod counts on its node at once (assumed). What takes time comes back later: a permit, volumes,
+ * the API server's answer. Whatever fails undoes Reserve in reverse order, takes the pod off the node
+ * and sends it back to the queue. */
 #include "base/mem.h"
 #include "sched/attempt.h"
 #include "sched/extender.h"
@@ -143,7 +145,8 @@ static bool permit(struct sched *s, struct binding *b)
     return true;
 }
 
-/* Which plugins have something to do before the binding; a pod that will take its time says where it is going. */
+/* Which plugins have something to do before the binding; a pod that will take its time says where it is
+ * going. */
 static bool pre_flight(struct sched *s, struct binding *b)
 {
     const struct point_plugins *points = &b->cycle.profile->points[POINT_PRE_BIND];
@@ -350,8 +353,8 @@ void bind_pod_deleted(struct sched *s, const struct pod *pod)
         fail_binding(s, b, FAILURE_UNSCHEDULABLE, "0/1 nodes are available: 1 removed.", NULL);
         return;
     }
-    /* A binding that is under way will fail by itself, one that succeeded was not shown by the watch yet: either way the
-     * node is free from now on. */
+    /* A binding that is under way will fail by itself, one that succeeded was not shown by the watch
+     * yet: either way the node is free from now on. */
     const struct placed *p = cache_find_pod(&s->cache, pod->meta.uid);
     struct err e;
     err_init(&e, &s->arena);

@@ -1,4 +1,5 @@
-/* sched/cache.c - see cache.h. Rows and their columns first, then what a pod adds to a row, then the operations. */
+/* sched/cache.c - see cache.h. Rows and their columns first, then what a pod adds to a row, then the
+ * operations. */
 #include "sched/cache.h"
 
 #include <stdlib.h>

@@ -1,15 +1,17 @@
 /* sched/cache.h - the live state of the cluster: nodes, the pods on them, and sums, in columns.
  *
- * A node is a row: `node_id`, dense, reused after the node is gone. A property that cycles read for many nodes
- * is a column (struct columns); what is read for one node at a time is in its struct node_row. A pod is on a
- * row because a watch showed it there (added) or because the scheduler has just decided so (assumed); either
- * counts the same. A row without a Node object that still has pods is a ghost: no cycle sees it.
+ * A node is a row: `node_id`, dense, reused after the node is gone. A property that cycles read for
+ * many nodes is a column (struct columns); what is read for one node at a time is in its struct
+ * node_row. A pod is on a row because a watch showed it there (added) or because the scheduler has just
+ * decided so (assumed); either counts the same. A row without a Node object that still has pods is a
+ * ghost: no cycle sees it.
  *
  * Every change of a row gives it the next generation and an entry in the change log, so that whoever keeps
  * something computed per node can repair just the rows that moved (cache_changes).
  *
- * The list of nodes that cycles walk (`order`) is the node tree's: zones in the order of their first appearance,
- * one node of each in turn. As upstream it is made anew only when a node comes or goes (cache_update_order).
+ * The list of nodes that cycles walk (`order`) is the node tree's: zones in the order of their first
+ * appearance, one node of each in turn. As upstream it is made anew only when a node comes or goes
+ * (cache_update_order).
  *
  * Thread: scheduling thread only; readers outside get a snapshot (snapshot.h).
  * Owns: one reference per node and per pod. Time: none. */
@@ -105,7 +107,8 @@ struct cache {
     struct zone_keys zone_keys;
 };
 
-/* Sums of requests wrap as Go's do: amounts that absurd do not fit anywhere, and nothing else depends on them. */
+/* Sums of requests wrap as Go's do: amounts that absurd do not fit anywhere, and nothing else depends
+ * on them. */
 static inline int64_t account(int64_t sum, int64_t amount, bool add)
 {
     return (int64_t)(add ? (uint64_t)sum + (uint64_t)amount : (uint64_t)sum - (uint64_t)amount);
@@ -147,8 +150,8 @@ node_id cache_listed_node(const struct cache *c, sym name);
 /* Makes `order` anew if the set of nodes changed; call at the start of a cycle. */
 void cache_update_order(struct cache *c);
 
-/* Rows changed after generation `since`, each once or more, newest last; false when the log does not reach back
- * that far (everything may have changed). */
+/* Rows changed after generation `since`, each once or more, newest last; false when the log does not
+ * reach back that far (everything may have changed). */
 bool cache_changes(const struct cache *c, uint64_t since, void (*each)(void *context, node_id row),
                    void *context);
 

@@ -1,8 +1,9 @@
-/* sched/choose.c - the quick way through an attempt: the same choice as filter and score make, from what the pod's class
- * knows of every node (class.h).
+/* sched/choose.c - the quick way through an attempt: the same choice as filter and score make, from
+ * what the pod's class knows of every node (class.h).
  *
- * It is taken when every node is to be compared and no extender has a say. It leaves no statuses and no scores behind; who
- * wants to know them (explain, tests) takes the other way. A property test holds the two equal. */
+ * It is taken when every node is to be compared and no extender has a say. It leaves no statuses and no
+ * scores behind; who wants to know them (explain, tests) takes the other way. A property test holds the
+ * two equal. */
 #include "sched/attempt.h"
 #include "sched/class.h"
 #include "sched/heap_order.h"
@@ -14,7 +15,8 @@ struct scoring {
     int64_t uniform;  /* what every node gets from the rest */
 };
 
-/* Whether the sum that the class keeps of local scores always has room; weights are anything an int32 holds. */
+/* Whether the sum that the class keeps of local scores always has room; weights are anything an int32
+ * holds. */
 static bool partial_has_room(const struct profile *profile)
 {
     const struct point_plugins *points = &profile->points[POINT_SCORE];
@@ -198,8 +200,9 @@ static uint32_t least_place(const struct cache *cache, uint32_t rank)
     return more && cache->heap_least.at[block + 1] < least ? cache->heap_least.at[block + 1] : least;
 }
 
-/* Rows in order: a row's rank among the feasible is the number of alive bits before it, counted from where the search
- * begins; rows before that come after all others. Words that cannot have the first of the best are passed over. */
+/* Rows in order: a row's rank among the feasible is the number of alive bits before it, counted from
+ * where the search begins; rows before that come after all others. Words that cannot have the first of
+ * the best are passed over. */
 static node_id first_best(const struct attempt *a, const uint64_t *alive, const int32_t *partial, const int32_t *best_of,
                           int32_t best)
 {

@@ -49,7 +49,8 @@ void classes_free(struct classes *k)
 }
 
 /* ---- The key: all that local plugins read of a pod. Syms in it are held by no one: a class that outlives its pods may meet
- * a number that means another text by now, and would then answer for the wrong pods. So the key has the texts. ---- */
+ * a number that means another text by now, and would then answer for the wrong pods. So the key has the
+ * texts. ---- */
 
 static void add_num(struct strbuf *key, int64_t n)
 {

@@ -1,14 +1,16 @@
 /* sched/class.h - pods that ask the same of a node, and what is known of every node for them.
  *
- * Most rules look at the pod and at one node alone: taints, affinity to nodes, ports, free resources, how full the node would
- * be. Their answers are the same for all pods of a class (the pods that a controller makes), and change only on rows that
- * changed. So a class keeps, per row, whether all such filters pass and the sum of such scores, and before each use repairs
- * the rows that the cache's log says have moved. What depends on other nodes (spreading, affinity between pods, volumes) is
- * computed anew in every cycle, on top.
+ * Most rules look at the pod and at one node alone: taints, affinity to nodes, ports, free resources,
+ * how full the node would be. Their answers are the same for all pods of a class (the pods that a
+ * controller makes), and change only on rows that changed. So a class keeps, per row, whether all such
+ * filters pass and the sum of such scores, and before each use repairs the rows that the cache's log
+ * says have moved. What depends on other nodes (spreading, affinity between pods, volumes) is computed
+ * anew in every cycle, on top.
  *
  * A plugin says with `local_filter` and `local_score` (framework.h) that its answers are of that kind.
  *
- * Thread: scheduling thread only. Bounded: classes not used longest are dropped (CLASSES_MAX, CLASSES_BYTES_MAX). */
+ * Thread: scheduling thread only. Bounded: classes not used longest are dropped (CLASSES_MAX,
+ * CLASSES_BYTES_MAX). */
 #pragma once
 
 #include "base/strbuf.h"
@@ -27,8 +29,9 @@ struct pod_class {
 struct classes *classes_new(void);
 void classes_free(struct classes *k);
 
-/* The class of c->pod under its profile, up to date. PreFilter has run, and PreScore of the local plugins. Valid until the
- * next call. `local_scores` is the mask of score positions that `partial` sums. */
+/* The class of c->pod under its profile, up to date. PreFilter has run, and PreScore of the local
+ * plugins. Valid until the next call. `local_scores` is the mask of score positions that `partial`
+ * sums. */
 const struct pod_class *classes_get(struct classes *k, struct cycle *c, uint64_t local_scores);
 /* What makes the class: all that local plugins read of a pod, as bytes. */
 void class_key(struct strbuf *key, const struct cycle *c, uint64_t local_scores);

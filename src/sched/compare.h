@@ -1,11 +1,12 @@
 /* sched/compare.h - what the scheduler holds against what the API server lists.
  *
- * Nodes are compared by name: listed ones with all rows of the cache, ghosts too. Pods are compared by uid: listed ones
- * with those on rows and those that wait in the queue. A popped pod is in neither, so that one is missed while its
- * attempt lasts, as upstream's comparer finds it (debugger/comparer.go). A name that is twice on one side counts twice.
+ * Nodes are compared by name: listed ones with all rows of the cache, ghosts too. Pods are compared by
+ * uid: listed ones with those on rows and those that wait in the queue. A popped pod is in neither, so
+ * that one is missed while its attempt lasts, as upstream's comparer finds it (debugger/comparer.go). A
+ * name that is twice on one side counts twice.
  *
- * Thread: scheduling thread only. Results live in the arena, their texts as long as the listed ones and as the cache
- * and the queue stay unchanged. */
+ * Thread: scheduling thread only. Results live in the arena, their texts as long as the listed ones and
+ * as the cache and the queue stay unchanged. */
 #pragma once
 
 #include "api/labels.h"

@@ -1,7 +1,8 @@
 /* sched/counts.c - see counts.h.
  *
- * Columns and terms are found by a key: their content written as a row of 32-bit numbers, since all names are syms
- * already. A column holds the syms of its key, so a number in a key means one text for as long as the key exists. */
+ * Columns and terms are found by a key: their content written as a row of 32-bit numbers, since all
+ * names are syms already. A column holds the syms of its key, so a number in a key means one text for
+ * as long as the key exists. */
 #include "sched/counts.h"
 
 #include "base/mem.h"

@@ -1,13 +1,14 @@
 /* sched/counts.h - how many pods of a kind are on each node, kept up to date pod by pod.
  *
- * Two questions of affinity and spreading would need a walk over all pods in every cycle; here each is a column that
- * every pod that comes or goes updates:
+ * Two questions of affinity and spreading would need a walk over all pods in every cycle; here each is
+ * a column that every pod that comes or goes updates:
  *   - counts_matching: pods that match a selector (or several at once) in given namespaces. A column is made when it
  *     is first asked for, by looking at the pods there are, and dropped when the columns together grow too large and
  *     it was not asked for longest.
  *   - counts_terms: pods that carry an affinity term of their own, by distinct term.
- * Pods with equal namespace and labels are a label class: a new column looks at each class once, not at each pod. A
- * pod that comes or goes is compared with the columns that share a label with it (selector_index.h), not with all.
+ * Pods with equal namespace and labels are a label class: a new column looks at each class once, not at
+ * each pod. A pod that comes or goes is compared with the columns that share a label with it
+ * (selector_index.h), not with all.
  *
  * Thread: scheduling thread only.    Owns: copies of selectors and terms, with references to their syms. */
 #pragma once
@@ -39,8 +40,8 @@ struct count_part {
 
 bool count_part_matches(const struct count_part *part, const struct pod *pod, const struct sym_table *syms);
 
-/* Pods per row that match every part; terminating ones left out if asked. The column is valid for this cycle: it is not
- * dropped before counts_next_cycle. */
+/* Pods per row that match every part; terminating ones left out if asked. The column is valid for this
+ * cycle: it is not dropped before counts_next_cycle. */
 const int32_t *counts_matching(struct counts *c, const struct count_part *parts, unsigned n_parts,
                                bool skip_terminating);
 void counts_next_cycle(struct counts *c);

@@ -1,4 +1,5 @@
-/* sched/cycle.c - one turn of the scheduler: the story of an attempt from the queue to a binding or a failure. */
+/* sched/cycle.c - one turn of the scheduler: the story of an attempt from the queue to a binding or a
+ * failure. */
 #include "sched/attempt.h"
 #include "sched/fit_error.h"
 #include "sched/queue.h"

@@ -1,5 +1,5 @@
-/* sched/events.c - what happened in the cluster: into the cache, the queue and the store of objects, and on to waiting
- * pods as events (scheduler.md 8.4). */
+/* sched/events.c - what happened in the cluster: into the cache, the queue and the store of objects,
+ * and on to waiting pods as events (scheduler.md 8.4). */
 #include "sched/derive.h"
 #include "sched/queue.h"
 #include "sched/sched.h"
@@ -70,7 +70,8 @@ static void remember(struct sched *s, const struct pod *pod)
         pod_unref(s->syms, old.const_ptr);
 }
 
-/* The cache refuses what it has already seen, or what contradicts it; then the newer truth is put in its place. */
+/* The cache refuses what it has already seen, or what contradicts it; then the newer truth is put in
+ * its place. */
 static void place_pod(struct sched *s, const struct pod *pod)
 {
     struct err e;

@@ -1,4 +1,5 @@
-/* sched/evict.c - carrying out a preemption: lower nominations end, victims are evicted (scheduler.md 6.8). */
+/* sched/evict.c - carrying out a preemption: lower nominations end, victims are evicted (scheduler.md
+ * 6.8). */
 #include "sched/queue.h"
 #include "sched/sched.h"
 #include "sched/sched_priv.h"

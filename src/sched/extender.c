@@ -1,4 +1,5 @@
-/* sched/extender.c - see extender.h: interest, filtering, scoring and binding. Victims are in extender_preempt.c. */
+/* sched/extender.c - see extender.h: interest, filtering, scoring and binding. Victims are in
+ * extender_preempt.c. */
 #include "sched/extender.h"
 
 #include "base/strbuf.h"
@@ -76,8 +77,9 @@ static const char *unknown_node(struct attempt *a, const struct extender *x, str
     return copy;
 }
 
-/* Names become nodes, each once. Names that came as names must be among those that were asked about; objects may be of
- * any node of the cluster (upstream takes even one that it does not know; here that is an error). */
+/* Names become nodes, each once. Names that came as names must be among those that were asked about;
+ * objects may be of any node of the cluster (upstream takes even one that it does not know; here that
+ * is an error). */
 static const char *resolve(struct attempt *a, const struct extender *x, const struct extender_names *names,
                            bool any_node, struct filtered *ret)
 {
@@ -196,7 +198,8 @@ static void draw_randomizers(struct attempt *a, const bool *named)
             a->randomizers[i] = (int64_t)(rand_u64(a->cycle.rand) >> 1);
 }
 
-/* Requests to all that score; an interested extender that does not score names every node without changing it. */
+/* Requests to all that score; an interested extender that does not score names every node without
+ * changing it. */
 static uint32_t score_requests(struct attempt *a, struct extender_request *requests, bool *named)
 {
     const struct sched *s = a->sched;

@@ -1,12 +1,13 @@
-/* sched/extender.h - programs outside that filter, score, bind and choose victims over HTTP (scheduler.md 9).
+/* sched/extender.h - programs outside that filter, score, bind and choose victims over HTTP
+ * (scheduler.md 9).
  *
- * The rules are here, the transport is not: a request goes out through io.call_extender as a plain struct, and the answer
- * comes back as one. Whoever implements the call encodes the request, sends it to "<url_prefix>/<verb>" and decodes
- * what comes back.
+ * The rules are here, the transport is not: a request goes out through io.call_extender as a plain
+ * struct, and the answer comes back as one. Whoever implements the call encodes the request, sends it
+ * to "<url_prefix>/<verb>" and decodes what comes back.
  *
- * An extender is waited for, as upstream waits: a cycle reads one stable world. Binding is the exception, its outcome comes
- * as sched_bound. Extenders are asked in the order in which they are given to the scheduler; configuration puts ignorable
- * ones last.
+ * An extender is waited for, as upstream waits: a cycle reads one stable world. Binding is the
+ * exception, its outcome comes as sched_bound. Extenders are asked in the order in which they are given
+ * to the scheduler; configuration puts ignorable ones last.
  *
  * Thread: scheduling thread only. */
 #pragma once
@@ -100,13 +101,16 @@ bool extender_has(const struct extender *x, enum extender_verb verb);
 /* Whether one of the pod's containers names a resource that the extender manages. */
 bool extender_is_interested(const struct extender *x, const struct pod *pod);
 
-/* Lets every interested extender shorten the feasible list. False: one failed, `error` of the attempt says how. */
+/* Lets every interested extender shorten the feasible list. False: one failed, `error` of the attempt
+ * says how. */
 bool extenders_filter(struct attempt *a);
-/* Adds their scores, and gives random numbers for ties to the nodes that they named. One that fails is left out. */
+/* Adds their scores, and gives random numbers for ties to the nodes that they named. One that fails is
+ * left out. */
 void extenders_prioritize(struct attempt *a);
 /* Whether any extender filters or scores: then one fitting node is not enough. */
 bool extenders_compare(const struct sched *s);
 /* Lets extenders replace the candidates. PASS: it may leave none. V_ERROR: one failed. */
 struct verdict extenders_preempt(struct cycle *c, struct preemption *p);
-/* Asks the next extender that binds this pod; its answer comes as sched_bound. False: there is none (left). */
+/* Asks the next extender that binds this pod; its answer comes as sched_bound. False: there is none
+ * (left). */
 bool extenders_bind(struct sched *s, struct binding *b);

@@ -1,4 +1,5 @@
-/* sched/failure.c - a pod that was not placed goes back to the queue, and the world is told why (scheduler.md 7.7). */
+/* sched/failure.c - a pod that was not placed goes back to the queue, and the world is told why
+ * (scheduler.md 7.7). */
 #include "base/strbuf.h"
 #include "sched/queue.h"
 #include "sched/sched_priv.h"
@@ -14,7 +15,8 @@ static const char *cut_note(struct arena *a, const char *message)
     return arena_printf(a, "%.*s ...", NOTE_BYTES_MAX - 4, message);
 }
 
-/* Puts the newest version of the pod back, unless it is gone, has a node by now, or is another pod of that name. */
+/* Puts the newest version of the pod back, unless it is gone, has a node by now, or is another pod of
+ * that name. */
 static void requeue(struct sched *s, struct queued_pod *qp, const struct failure *f, int64_t now_ms)
 {
     union map_value *found = map_str_find(&s->pods, str_of(qp->pod->meta.uid));

@@ -1,4 +1,5 @@
-/* sched/fit_error.c - the words for a pod that fits nowhere: "0/5 nodes are available: 3 Insufficient cpu, ...". */
+/* sched/fit_error.c - the words for a pod that fits nowhere: "0/5 nodes are available: 3 Insufficient
+ * cpu, ...". */
 #include <stdlib.h>
 
 #include "base/map.h"

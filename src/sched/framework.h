@@ -1,7 +1,7 @@
 /* sched/framework.h - plugins, profiles, and what a plugin sees of one scheduling attempt.
  *
- * This header and what it includes is all that plugins/ may use of sched/. The tables of functions that plugins are,
- * and what configuration makes of them, stand in plugin.h.
+ * This header and what it includes is all that plugins/ may use of sched/. The tables of functions that
+ * plugins are, and what configuration makes of them, stand in plugin.h.
  *
  * Two forms of the same rule:
  *   - filter(cycle, node view) and score(cycle, node view) look at one node. They are the readable reference, the
@@ -178,7 +178,8 @@ struct cycle {
 /* A view of a row as it is. */
 struct node_view node_view_of(const struct cache *cache, node_id id);
 
-/* A view of a row as if nothing ran on it, and without its images; *ret_node is the node that it points to. */
+/* A view of a row as if nothing ran on it, and without its images; *ret_node is the node that it points
+ * to. */
 struct node_view node_view_bare(struct cycle *c, node_id id, struct node *ret_node);
 
 /* A reason of the plugin's own words. */
@@ -193,15 +194,16 @@ static inline struct verdict verdict_text(enum verdict_code code, const char *te
 
 /* A copy that pods can be added to and removed from, in the cycle's arena. */
 struct node_view *node_view_clone(struct cycle *c, const struct node_view *view);
-/* Changes the copy and, for every plugin that filters in this cycle, the state that c->state points to (which must be
- * a copy, see cycle_clone_state). */
+/* Changes the copy and, for every plugin that filters in this cycle, the state that c->state points to
+ * (which must be a copy, see cycle_clone_state). */
 void node_view_add(struct cycle *c, struct node_view *copy, const struct pod *pod);
 void node_view_remove(struct cycle *c, struct node_view *copy, const struct pod *pod);
-/* A copy of c->state for one simulated node. The caller puts it into c->state and the old one back afterwards. */
+/* A copy of c->state for one simulated node. The caller puts it into c->state and the old one back
+ * afterwards. */
 void **cycle_clone_state(struct cycle *c);
 
-/* Runs the profile's filters on one node: with the nominated pods of equal or higher priority added, and then, if that
- * passed, without them. verdict.code V_SUCCESS: it fits. */
+/* Runs the profile's filters on one node: with the nominated pods of equal or higher priority added,
+ * and then, if that passed, without them. verdict.code V_SUCCESS: it fits. */
 struct filter_status framework_filter(struct cycle *c, const struct node_view *view);
 /* ---- What some plugins ask the scheduler to do ---- */
 
@@ -211,7 +213,8 @@ struct verdict framework_preempt(struct cycle *c, int32_t percentage, int32_t ab
 bool framework_is_preempting(const struct cycle *c, const struct pod *pod);
 /* Sends the binding; V_WAIT: the answer comes later. */
 struct verdict framework_bind(struct cycle *c, node_id node);
-/* Writes volumes and claims and waits until they are bound; V_WAIT. `decisions` must live in c->binding_arena. */
+/* Writes volumes and claims and waits until they are bound; V_WAIT. `decisions` must live in
+ * c->binding_arena. */
 struct verdict framework_bind_volumes(struct cycle *c, const struct volume_decisions *decisions);
 
 /* The reasons of a status, as texts. */

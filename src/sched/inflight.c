@@ -1,10 +1,10 @@
 /* sched/inflight.c - pods between queue_pop and queue_done, and the events since.
  *
- * While a pod is being tried it is in no place where an event could wake it. So every event that comes in
- * the meantime is kept; when the pod comes back rejected, it is judged by those that came after it was
- * popped.
- * Upstream has one list of events with markers where pods were popped. Here events have numbers, and a pod
- * knows the number of the first that came after it; what the oldest pod in flight does not need is dropped. */
+ * While a pod is being tried it is in no place where an event could wake it. So every event that comes
+ * in the meantime is kept; when the pod comes back rejected, it is judged by those that came after it
+ * was popped. Upstream has one list of events with markers where pods were popped. Here events have
+ * numbers, and a pod knows the number of the first that came after it; what the oldest pod in flight
+ * does not need is dropped. */
 #include "sched/queue_priv.h"
 
 #include "api/form.h"

@@ -1,10 +1,11 @@
 /* sched/io.h - the scheduler's only door to the world: what comes in, what goes out.
  *
- * In: objects as typed forms (sched_pod_set and so on in sched.h), answers to what went out (sched_bound, ...).
- * Out: the functions below, which whoever embeds the scheduler fills in: a daemon against a real API server, the control
- * plane in one process, the simulator, tests. None of them may block or call back into the scheduler before it returns;
- * their outcome comes back later as a call into the scheduler. Only call_extender waits for its answers. Clock and random numbers come in here too: the same
- * inputs, times and seed give the same decisions.
+ * In: objects as typed forms (sched_pod_set and so on in sched.h), answers to what went out
+ * (sched_bound, ...). Out: the functions below, which whoever embeds the scheduler fills in: a daemon
+ * against a real API server, the control plane in one process, the simulator, tests. None of them may
+ * block or call back into the scheduler before it returns; their outcome comes back later as a call
+ * into the scheduler. Only call_extender waits for its answers. Clock and random numbers come in here
+ * too: the same inputs, times and seed give the same decisions.
  *
  * Thread: scheduling thread only. */
 #pragma once
@@ -47,13 +48,13 @@ struct sched_io {
     /* A victim: condition DisruptionTarget, then deletion. Answer: sched_victim_done. */
     void (*evict)(void *context, io_ticket ticket, const struct pod *victim, const struct pod *preemptor);
     void (*event)(void *context, const struct event_note *note);
-    /* VolumeBinding's PreBind: write the claims and volumes chosen for the pod and wait until they are bound. Answer:
-     * sched_volumes_bound. */
+    /* VolumeBinding's PreBind: write the claims and volumes chosen for the pod and wait until they are
+     * bound. Answer: sched_volumes_bound. */
     void (*bind_volumes)(void *context, io_ticket ticket, const struct pod *pod, sym node,
                          const struct volume_decisions *decisions);
-    /* Asks extenders (extender.h) and returns when all have answered: requests of one call do not depend on each other
-     * and may be sent at once. EXTENDER_BIND alone does not wait: its answer comes as sched_bound. Never called while no
-     * extender is configured. */
+    /* Asks extenders (extender.h) and returns when all have answered: requests of one call do not
+     * depend on each other and may be sent at once. EXTENDER_BIND alone does not wait: its answer comes
+     * as sched_bound. Never called while no extender is configured. */
     void (*call_extender)(void *context, const struct extender_request *requests, uint32_t n,
                           struct extender_answer *ret_answers);
 };

@@ -1,11 +1,12 @@
 /* sched/memo.h - what is known of single nodes for pods that fit nowhere: why, and who would have to go.
  *
- * A pod that fits nowhere is looked at node by node, and then node by node again for victims; pods of its class will be, too.
- * As long as only local filters (class.h) are active, both answers for a node depend on the class, the pod's priority, the
- * node's row and the pods nominated there. So they are kept per row, with the versions that they hold for.
+ * A pod that fits nowhere is looked at node by node, and then node by node again for victims; pods of
+ * its class will be, too. As long as only local filters (class.h) are active, both answers for a node
+ * depend on the class, the pod's priority, the node's row and the pods nominated there. So they are
+ * kept per row, with the versions that they hold for.
  *
- * Thread: scheduling thread only. Bounded: MEMOS_BYTES_MAX, the memo not used longest goes. Victims are borrowed from the
- * row: when one leaves it, the row's generation moves and the answer is void. */
+ * Thread: scheduling thread only. Bounded: MEMOS_BYTES_MAX, the memo not used longest goes. Victims are
+ * borrowed from the row: when one leaves it, the row's generation moves and the answer is void. */
 #pragma once
 
 #include "sched/framework.h"

@@ -32,8 +32,8 @@ struct nominated_list {
 void nominator_init(struct nominator *n, struct sym_table *syms);
 void nominator_fini(struct nominator *n);
 
-/* `node`: what a cycle decided, or SYM_NONE to take the pod's own status.nominatedNodeName. An empty name ends the
- * nomination. */
+/* `node`: what a cycle decided, or SYM_NONE to take the pod's own status.nominatedNodeName. An empty
+ * name ends the nomination. */
 void nominator_add(struct nominator *n, const struct pod *pod, sym node);
 void nominator_remove(struct nominator *n, const char *uid);
 /* A new version of the pod. While neither version names a node, what the scheduler itself nominated stays. */

@@ -1,5 +1,5 @@
-/* sched/objects.c - see objects.h. An object is in two lists, of its kind and of its kind and namespace, and knows its
- * place in both. */
+/* sched/objects.c - see objects.h. An object is in two lists, of its kind and of its kind and
+ * namespace, and knows its place in both. */
 #include "sched/objects.h"
 
 #include "base/map.h"

@@ -1,7 +1,7 @@
 /* sched/objects.h - the objects other than pods and nodes that plugins look up.
  *
- * The newest form of each object that came in, by kind, namespace and name. Every form begins with struct typed and
- * struct typed_meta, which is all that the store itself looks at.
+ * The newest form of each object that came in, by kind, namespace and name. Every form begins with
+ * struct typed and struct typed_meta, which is all that the store itself looks at.
  *
  * Thread: scheduling thread only.    Owns: one reference per object. */
 #pragma once

@@ -1,8 +1,9 @@
 /* sched/plugin.h - plugins as tables of functions, and profiles: what configuration makes of them.
  *
- * A plugin is a constant table of functions. One that configuration enables is a `struct plugin_instance`: the
- * table and what init made of its arguments (args.h). A profile says which instances are called at which point, in
- * which order and with which weight; pods choose it by spec.schedulerName.
+ * A plugin is a constant table of functions. One that configuration enables is a `struct
+ * plugin_instance`: the table and what init made of its arguments (args.h). A profile says which
+ * instances are called at which point, in which order and with which weight; pods choose it by
+ * spec.schedulerName.
  *
  * Thread: tables are constant; profiles are built before the scheduling thread starts and only read after. */
 #pragma once
@@ -46,7 +47,8 @@ struct plugin {
     bool (*less)(const struct plugin_instance *p, const struct queued_pod *a, const struct queued_pod *b);
 
     struct verdict (*pre_filter)(const struct plugin_instance *p, struct cycle *c, struct node_names *ret_names);
-    /* A copy of the plugin's state of this cycle, for one simulated node; what add_pod and remove_pod change. */
+    /* A copy of the plugin's state of this cycle, for one simulated node; what add_pod and remove_pod
+     * change. */
     void *(*clone_state)(const struct plugin_instance *p, struct cycle *c, const void *state);
     void (*add_pod)(const struct plugin_instance *p, struct cycle *c, void *state, const struct pod *pod,
                     const struct node_view *on);
@@ -76,14 +78,16 @@ struct plugin {
     struct verdict (*bind)(const struct plugin_instance *p, struct cycle *c, node_id node);
     void (*post_bind)(const struct plugin_instance *p, struct cycle *c, node_id node);
 
-    /* Pod groups (scheduler.md 12): sets of nodes to try a group on, and how good a placement of the group is. */
+    /* Pod groups (scheduler.md 12): sets of nodes to try a group on, and how good a placement of the
+     * group is. */
     struct verdict (*placement_generate)(const struct plugin_instance *p, struct cycle *c,
                                          struct placements *ret_placements);
     int64_t (*placement_score)(const struct plugin_instance *p, struct cycle *c, const struct placement *placement);
 
     const struct plugin_event *events; /* ends with actions 0; NULL: every event */
 
-    /* Its filter, or its score without normalisation, depends on the pod's class (class.h) and on the one node alone. */
+    /* Its filter, or its score without normalisation, depends on the pod's class (class.h) and on the
+     * one node alone. */
     bool local_filter, local_score;
     /* After PreScore: every node gets this final score. */
     bool (*uniform_score)(const struct plugin_instance *p, struct cycle *c, int64_t *ret_score);
@@ -99,8 +103,8 @@ struct plugin_instance {
     const struct features *features;
 };
 
-/* Feature gates that change what the scheduler and its plugins do (scheduler.md 13, plugins.md 0.4); those that are
- * locked, or without effect here, have no member. config/features.h fills it. */
+/* Feature gates that change what the scheduler and its plugins do (scheduler.md 13, plugins.md 0.4);
+ * those that are locked, or without effect here, have no member. config/features.h fills it. */
 struct features {
     bool taint_toleration_comparison_operators;
     bool storage_capacity_scoring;

@@ -1,7 +1,9 @@
-/* sched/plugin_host.h - what plugins from shared objects may call, and what berth knows of the call under way.
+/* sched/plugin_host.h - what plugins from shared objects may call, and what berth knows of the call
+ * under way.
  *
- * Shared by plugin_library.c and plugin_host.c only. The opaque handles of the ABI are casts: berth_pod is struct pod,
- * berth_node is struct node_view, berth_queued is struct queued_pod, berth_event is struct cluster_event. */
+ * Shared by plugin_library.c and plugin_host.c only. The opaque handles of the ABI are casts: berth_pod
+ * is struct pod, berth_node is struct node_view, berth_queued is struct queued_pod, berth_event is
+ * struct cluster_event. */
 #pragma once
 
 #include "base/vec.h"

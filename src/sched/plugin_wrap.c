@@ -1,7 +1,8 @@
 /* sched/plugin_wrap.c - a library's table of functions as a struct plugin; see plugin_wrap.h.
  *
- * Every function here has the same shape: say which call it is, call the library, bring what it says into berth's
- * terms. Equal reasons become one text per instance, so that a constant reason costs no memory per node. */
+ * Every function here has the same shape: say which call it is, call the library, bring what it says
+ * into berth's terms. Equal reasons become one text per instance, so that a constant reason costs no
+ * memory per node. */
 #include "sched/plugin_wrap.h"
 
 #include "base/map.h"

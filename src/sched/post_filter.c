@@ -25,8 +25,8 @@ static void add_text(struct strbuf *message, const char *text)
     strbuf_add_text(message, text);
 }
 
-/* The plugins in turn: success ends it and leaves nothing to say; an unresolvable verdict ends it too; an error is the
- * whole message; otherwise the reasons of all are joined. */
+/* The plugins in turn: success ends it and leaves nothing to say; an unresolvable verdict ends it too;
+ * an error is the whole message; otherwise the reasons of all are joined. */
 struct verdict attempt_post_filter(struct attempt *a, const char **ret_message)
 {
     struct cycle *c = &a->cycle;

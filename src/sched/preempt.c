@@ -137,7 +137,8 @@ static void reprieve_all(struct dry_run *d, const struct pod **potential, uint32
         sort_by_importance(c, d->found.victims, d->found.n_victims);
 }
 
-/* Fills d->found, or says why evicting does not help there. Runs on a copy of the node and of the plugins' state. */
+/* Fills d->found, or says why evicting does not help there. Runs on a copy of the node and of the
+ * plugins' state. */
 static struct filter_status select_victims(struct dry_run *d, const struct node_view *plain)
 {
     struct cycle *c = d->c;
@@ -233,8 +234,8 @@ static uint32_t candidates_wanted(struct preemption_limits limits, uint32_t n_po
     return wanted > n_potential ? n_potential : (uint32_t)wanted;
 }
 
-/* Tries the nodes in turn from a random one on, until enough candidates are found. `plain` ones without violations come
- * first in the result. */
+/* Tries the nodes in turn from a random one on, until enough candidates are found. `plain` ones without
+ * violations come first in the result. */
 static struct filter_status try_nodes(struct cycle *c, const node_id *nodes, uint32_t n, uint32_t wanted,
                                       struct preemption *p)
 {

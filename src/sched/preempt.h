@@ -1,4 +1,5 @@
-/* sched/preempt.h - making room: which pods of lower priority would have to go, and from which node (scheduler.md 6).
+/* sched/preempt.h - making room: which pods of lower priority would have to go, and from which node
+ * (scheduler.md 6).
  *
  * Thread: scheduling thread only. Memory: the cycle's arena. */
 #pragma once
@@ -24,8 +25,8 @@ struct preemption_limits {
     int32_t percentage, absolute; /* how many candidate nodes are enough, of those that might help */
 };
 
-/* Looks for a node where evicting helps. PASS: `chosen` is set. A rejection has the text for the PostFilter message,
- * without its "preemption: ". */
+/* Looks for a node where evicting helps. PASS: `chosen` is set. A rejection has the text for the
+ * PostFilter message, without its "preemption: ". */
 struct verdict preempt_find(struct cycle *c, struct preemption_limits limits, struct preemption *ret);
 /* Whether the pod may preempt at all; else a rejection with the text. */
 struct verdict preempt_eligible(struct cycle *c);

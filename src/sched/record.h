@@ -1,4 +1,5 @@
-/* sched/record.h - writes down everything that enters a scheduler, so that its run can be repeated (replay.h).
+/* sched/record.h - writes down everything that enters a scheduler, so that its run can be repeated
+ * (replay.h).
  *
  * Recording begins before the scheduler is made:
  *
@@ -10,13 +11,14 @@
  *     record_pod(recorder, TYPED_JSON, bytes);           then, right after, what it says:
  *     sched_pod_set(sched, pod);
  *
- * Every function record_x stands beside sched_x and is called first. Objects are given as the bytes that they were decoded
- * from: typed forms do not keep them.
+ * Every function record_x stands beside sched_x and is called first. Objects are given as the bytes
+ * that they were decoded from: typed forms do not keep them.
  *
- * The recording has a maximum length. What does not fit ends it: a last frame says so, and everything after is
- * ignored. The same goes for a write that fails. recorder_stopped tells.
+ * The recording has a maximum length. What does not fit ends it: a last frame says so, and everything
+ * after is ignored. The same goes for a write that fails. recorder_stopped tells.
  *
- * Thread: scheduling thread only.    Owns: a buffer for one frame. Files are the caller's business: see `write`. */
+ * Thread: scheduling thread only.    Owns: a buffer for one frame. Files are the caller's business: see
+ * `write`. */
 #pragma once
 
 #include "sched/objects.h"

@@ -1,17 +1,18 @@
-/* sched/record_format.h - the bytes of a recording; shared by record.c, replay.c and record_answers.c only.
+/* sched/record_format.h - the bytes of a recording; shared by record.c, replay.c and record_answers.c
+ * only.
  *
  *     berth-record 1\n                     the version line
  *     frame frame frame ...
  *
  *     frame: u32 bytes of payload, u32 CRC-32C, u8 type, payload      numbers little-endian
  *
- * The sum covers the number of the frame (u64, from 0), the type and the payload: a frame that is damaged, missing or in
- * another place does not pass. Payloads are made of varints (7 bits a byte, low ones first; signed ones zigzag) and
- * texts (a varint for the length, then bytes).
+ * The sum covers the number of the frame (u64, from 0), the type and the payload: a frame that is
+ * damaged, missing or in another place does not pass. Payloads are made of varints (7 bits a byte, low
+ * ones first; signed ones zigzag) and texts (a varint for the length, then bytes).
  *
- * The first frame is RECORD_START. Inputs follow in the order in which the scheduler got them. What the scheduler asked for
- * while it worked on an input (times, answers of extenders) stands behind that input. The last frame is RECORD_END or
- * RECORD_LIMIT; a recording without one is torn. */
+ * The first frame is RECORD_START. Inputs follow in the order in which the scheduler got them. What the
+ * scheduler asked for while it worked on an input (times, answers of extenders) stands behind that
+ * input. The last frame is RECORD_END or RECORD_LIMIT; a recording without one is torn. */
 #pragma once
 
 #include "base/strbuf.h"

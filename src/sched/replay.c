@@ -1,7 +1,8 @@
 /* sched/replay.c - see replay.h.
  *
- * The story is a loop over frames: an input is decoded and given to the scheduler; while that works, its questions are
- * answered from the frames behind the input. A frame of that kind that nobody asked for is a divergence. */
+ * The story is a loop over frames: an input is decoded and given to the scheduler; while that works,
+ * its questions are answered from the frames behind the input. A frame of that kind that nobody asked
+ * for is a divergence. */
 #include "sched/replay.h"
 
 #include <inttypes.h>

@@ -5,9 +5,9 @@
  *     sched = sched_new(&options);
  *     replay_run(replay, sched, &result);
  *
- * The decisions are equal when the hashes in the recording are those of the new scheduler, bit for bit. A recording may come
- * from anywhere: torn and damaged ones are replayed up to the last good frame and then reported, and nothing in one is
- * believed before it was checked.
+ * The decisions are equal when the hashes in the recording are those of the new scheduler, bit for bit.
+ * A recording may come from anywhere: torn and damaged ones are replayed up to the last good frame and
+ * then reported, and nothing in one is believed before it was checked.
  *
  * Thread: scheduling thread only. Memory: the bytes must live as long as the replay. */
 #pragma once

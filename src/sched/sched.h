@@ -1,9 +1,11 @@
 /* sched/sched.h - the scheduler as whoever embeds it sees it.
  *
- * Objects come in (sched_pod_added and the like), sched_run_once makes one attempt for the pod whose turn it is, and what
- * follows goes out through io.h; answers come back in (sched_bound, ...). sched_tick does what time brings. Nothing blocks.
+ * Objects come in (sched_pod_added and the like), sched_run_once makes one attempt for the pod whose
+ * turn it is, and what follows goes out through io.h; answers come back in (sched_bound, ...).
+ * sched_tick does what time brings. Nothing blocks.
  *
- * Thread: scheduling thread only.    Owns: the cache, the queue, the objects; references as their headers say. */
+ * Thread: scheduling thread only.    Owns: the cache, the queue, the objects; references as their
+ * headers say. */
 #pragma once
 
 #include "sched/framework.h"

@@ -76,7 +76,8 @@ void bind_pod_deleted(struct sched *s, const struct pod *pod);
 void bind_free_all(struct sched *s);
 struct binding *bind_find(const struct sched *s, const char *uid);
 
-/* failure.c: takes the record of a pod for which none was found, or whose binding failed. `nominate` as in struct cycle. */
+/* failure.c: takes the record of a pod for which none was found, or whose binding failed. `nominate` as
+ * in struct cycle. */
 struct failure {
     enum failure_kind kind;
     const char *message;

@@ -89,7 +89,8 @@ static int64_t randomizer(const struct attempt *a, uint32_t i)
     return a->randomizers ? a->randomizers[i] : 0;
 }
 
-/* Where extenders had a say the larger random number wins; what is equal then goes by the order of the heap. */
+/* Where extenders had a say the larger random number wins; what is equal then goes by the order of the
+ * heap. */
 static uint32_t first_in_heap_order(const struct attempt *a, int64_t best)
 {
     uint32_t chosen = UINT32_MAX;

@@ -1,9 +1,10 @@
 /* sched/selector_index.h - finds the selectors that may match given labels without trying all of them.
  *
- * An item is listed under the label pairs of one of its `In` rules (`app=web`; one entry a value), so that a set of
- * labels meets it through the pair it has, at most once. Of several rules the one with the fewest values is taken,
- * then the one whose lists are shortest so far. An item without a usable rule meets every set of labels; one that
- * matches nothing meets none. What is found may match, what is not found does not.
+ * An item is listed under the label pairs of one of its `In` rules (`app=web`; one entry a value), so
+ * that a set of labels meets it through the pair it has, at most once. Of several rules the one with
+ * the fewest values is taken, then the one whose lists are shortest so far. An item without a usable
+ * rule meets every set of labels; one that matches nothing meets none. What is found may match, what is
+ * not found does not.
  *
  * Thread: as its owner.    Owns: the lists; items and the syms of their selectors are the caller's. */
 #pragma once

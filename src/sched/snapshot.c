@@ -13,7 +13,8 @@ struct snapshot *snapshot_new(struct sym_table *syms)
 
 /* ---- One row ---- */
 
-/* The entry of a name may belong to another row by now, if the node got a new number since the last update. */
+/* The entry of a name may belong to another row by now, if the node got a new number since the last
+ * update. */
 static void drop_name(struct snapshot *s, node_id id)
 {
     struct snapshot_row *row = &s->rows.at[id];
@@ -136,8 +137,8 @@ static void copy_rows(struct snapshot *s, const struct cache *c)
     s->generation = c->generation;
 }
 
-/* While the cache's order is stale its rows may be gone: then the order is the one that the next cycle will see. The
- * epoch grows when the cache makes it. */
+/* While the cache's order is stale its rows may be gone: then the order is the one that the next cycle
+ * will see. The epoch grows when the cache makes it. */
 static void copy_order(struct snapshot *s, const struct cache *c)
 {
     if (c->order_is_stale) {

@@ -1,20 +1,23 @@
 /* sched/snapshot.h - a copy of the cache for readers outside the scheduling thread.
  *
- * Rows have the numbers that they have in the cache (node_id). snapshot_update copies those rows whose generation has
- * moved since the last time; the others stay as they are. What it then shows is the state of one moment: every row
- * with a Node object is in the order, exactly once, and sums are those of the pods that are listed.
+ * Rows have the numbers that they have in the cache (node_id). snapshot_update copies those rows whose
+ * generation has moved since the last time; the others stay as they are. What it then shows is the
+ * state of one moment: every row with a Node object is in the order, exactly once, and sums are those
+ * of the pods that are listed.
  *
- * Node and pod forms are shared, not copied. They are immutable and may be read by any thread, but references are
- * counted without locks and given up by the owner of the sym table: so a reader takes no reference of its own, and
- * what it found is valid only as long as the snapshot is not updated. A sym in a form is no more than a number to a
- * reader, as the table belongs to the scheduling thread; the texts that readers need are here beside it (sym.h: a
- * text stays where it is while a reference is held).
+ * Node and pod forms are shared, not copied. They are immutable and may be read by any thread, but
+ * references are counted without locks and given up by the owner of the sym table: so a reader takes no
+ * reference of its own, and what it found is valid only as long as the snapshot is not updated. A sym
+ * in a form is no more than a number to a reader, as the table belongs to the scheduling thread; the
+ * texts that readers need are here beside it (sym.h: a text stays where it is while a reference is
+ * held).
  *
- * Thread: snapshot_new, snapshot_update and snapshot_free on the scheduling thread, the owner of the sym table. All
- * else only reads, from any number of threads at once. Update and readers must not overlap: who shares a snapshot
- * holds a lock of his own around snapshot_update and around reading, or hands the snapshot over and takes it back.
- * The scheduling thread may go on changing the cache and the sym table while others read.
- * Owns: one reference per node, per pod and per text. May outlive the cache, but not the sym table. */
+ * Thread: snapshot_new, snapshot_update and snapshot_free on the scheduling thread, the owner of the
+ * sym table. All else only reads, from any number of threads at once. Update and readers must not
+ * overlap: who shares a snapshot holds a lock of his own around snapshot_update and around reading, or
+ * hands the snapshot over and takes it back. The scheduling thread may go on changing the cache and the
+ * sym table while others read. Owns: one reference per node, per pod and per text. May outlive the
+ * cache, but not the sym table. */
 #pragma once
 
 #include "base/map.h"

@@ -1,9 +1,10 @@
 /* sched/topology.h - domains: for a topology key, which nodes share its value.
  *
- * A key is registered when a pod first asks about it; from then on a column says the domain of every row: 0 when the
- * node lacks the label or there is no node, else a dense number. The number of a value that no node has any more goes
- * to the next new value. Of keys beyond TOPOLOGY_KEYS_MAX those that nobody asked for longest are dropped, between
- * cycles. A key that no node has costs no column of its own.
+ * A key is registered when a pod first asks about it; from then on a column says the domain of every
+ * row: 0 when the node lacks the label or there is no node, else a dense number. The number of a value
+ * that no node has any more goes to the next new value. Of keys beyond TOPOLOGY_KEYS_MAX those that
+ * nobody asked for longest are dropped, between cycles. A key that no node has costs no column of its
+ * own.
  *
  * Thread: scheduling thread only. */
 #pragma once
@@ -36,8 +37,8 @@ struct cache;
 struct topology *topology_new(struct sym_table *syms);
 void topology_free(struct topology *t);
 void topology_grow(struct topology *t, uint32_t n_rows_max);
-/* The labels of a row's node have changed; `present` false: there is no node. `labels` must live until the next call
- * for this row. */
+/* The labels of a row's node have changed; `present` false: there is no node. `labels` must live until
+ * the next call for this row. */
 void topology_set_labels(struct topology *t, uint32_t row, struct label_set labels, bool present);
 /* The column of a key; registers it. Valid until nodes change or the next cycle begins. */
 const struct topology_key *topology_key(struct topology *t, sym key);

@@ -1,7 +1,8 @@
 /* sched/verdict.h - what a plugin says of a pod, or of a pod on a node.
  *
- * A pod that does not fit is a verdict, not an error. `detail` is the plugin's own code for the reason (for
- * example which resources are short); its `reasons` function turns it into texts, and only when someone reads them. */
+ * A pod that does not fit is a verdict, not an error. `detail` is the plugin's own code for the reason
+ * (for example which resources are short); its `reasons` function turns it into texts, and only when
+ * someone reads them. */
 #pragma once
 
 #include <stdint.h>

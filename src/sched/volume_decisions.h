@@ -1,8 +1,9 @@
-/* sched/volume_decisions.h - what VolumeBinding has decided for a pod's unbound claims, to be written by whoever embeds
- * the scheduler (sched_io.bind_volumes).
+/* sched/volume_decisions.h - what VolumeBinding has decided for a pod's unbound claims, to be written
+ * by whoever embeds the scheduler (sched_io.bind_volumes).
  *
- * Written are first all bindings, then all provisions, each as an update of the version given here: when the object has
- * changed meanwhile, the decision is void and the binding fails. Then every claim must become bound before the timeout.
+ * Written are first all bindings, then all provisions, each as an update of the version given here:
+ * when the object has changed meanwhile, the decision is void and the binding fails. Then every claim
+ * must become bound before the timeout.
  *
  * Memory: the arena of the binding. Thread: scheduling thread only; immutable. */
 #pragma once

@@ -1,7 +1,7 @@
 /* sim/record_file.h - recordings (sched/record.h) in files.
  *
- * Thread: one at a time. Owns: the file. What was written when the process dies may end in the middle of a frame: replay.h
- * finds that. */
+ * Thread: one at a time. Owns: the file. What was written when the process dies may end in the middle
+ * of a frame: replay.h finds that. */
 #pragma once
 
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* sim/workload.h - the workloads of upstream's scheduler_perf, against the engine alone.
  *
- * Same nodes, pods and counts as upstream's by the same names; no API server: what the scheduler decides is answered at once
- * and confirmed as a watch would. All nodes are scored.
+ * Same nodes, pods and counts as upstream's by the same names; no API server: what the scheduler
+ * decides is answered at once and confirmed as a watch would. All nodes are scored.
  *
  * Thread: one; makes its own scheduler. */
 #pragma once
