@@ -51,6 +51,7 @@ SHAPES = {"object-or-list": "TYPE_OBJECT_OR_LIST", "object-or-bool": "TYPE_OBJEC
           "object-or-strings": "TYPE_OBJECT_OR_STRINGS"}
 VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 MASK64 = (1 << 64) - 1
+MAX_NUMBER = 1023  # of a protobuf field; the tables have an entry for each up to the largest
 
 
 class RowError(Exception):
@@ -304,6 +305,11 @@ def type_tables(schema, out, a_type):
             inlined = f"&schema_types[T_{symbol(inner.name)}]" if inner else "NULL"
             out.append(f"    {{ {number}, {slot}, {str(when_absent).lower()}, {inlined} }},")
         out.append("};")
+        by_number = {number: index for index, (number, *_) in enumerate(wire_rows)}
+        if max(by_number) > MAX_NUMBER or len(by_number) > 254:
+            raise RowError(f"{a_type.name}: protobuf numbers go up to {MAX_NUMBER}")
+        indexes = ", ".join(str(by_number.get(number, 255)) for number in range(max(by_number) + 1))
+        out.append(f"static const uint8_t N_{name}[] = {{ {indexes} }};")
     words = ", ".join(f"{word}ull" for word in absent_bits(schema, rows))
     out.append(f"static const uint64_t A_{name}[] = {{ {words} }};")
     out.append(f"static const uint8_t H_{name}[] = {{ {', '.join(map(str, slots))} }};")
@@ -332,7 +338,8 @@ def type_row(a_type, counts):
     if n_fields:
         parts.append(f".fields = F_{name}, .n_fields = {n_fields}")
     if n_wires:
-        parts.append(f".wires = W_{name}, .n_wires = {n_wires}")
+        parts.append(f".wires = W_{name}, .n_wires = {n_wires}, .by_number = N_{name}, "
+                     f".n_numbers = sizeof(N_{name})")
     if flags:
         parts.append(f".flags = {' | '.join(flags)}")
     if a_type.options.get("map"):

@@ -190,15 +190,6 @@ static bool bind_field(struct bind_decoder *d, const struct bind_row *row, const
     return true;
 }
 
-/* The wire with that number, or NULL. Numbers begin at 1 and have few gaps: the place is known nearly. */
-static inline const struct wire *find_wire(const struct type *t, uint32_t number)
-{
-    uint32_t i = number < t->n_wires ? number : t->n_wires;
-    while (i > 0 && t->wires[i - 1].number > number)
-        i--;
-    return i > 0 && t->wires[i - 1].number == number ? &t->wires[i - 1] : NULL;
-}
-
 static bool read_inlined(struct bind_decoder *d, const struct wire *w, const struct bind_type *t, unsigned base,
                          struct proto_scan *s, char *into)
 {
@@ -216,7 +207,7 @@ static bool read_message(struct bind_decoder *d, const struct type *schema, cons
     while (s.at < s.end) {
         if (!next_tag(d, &s, schema->kind))
             return false;
-        const struct wire *w = find_wire(schema, (uint32_t)s.number);
+        const struct wire *w = schema_wire(schema, (uint32_t)s.number);
         unsigned slot = w ? base + w->slot : t->n_rows;
         if (w && w->inlined && s.wire_type == PROTO_BYTES) {
             if (!read_inlined(d, w, t, slot, &s, into))

@@ -1,9 +1,8 @@
 /* api/proto_decode.c - see proto.h.
  *
- * One pass over the bytes. Fields mostly come in ascending order, so the search for one begins where
- * the last was found. Lists and maps grow by doubling: their capacity is the next power of two. A map
- * whose entries come out of order is sorted at the very end, once, however often a hostile input comes
- * back to it.
+ * One pass over the bytes. Lists and maps grow by doubling: their capacity is the next power of two. A
+ * map whose entries come out of order is sorted at the very end, once, however often a hostile input
+ * comes back to it.
  *
  * What nests are a few functions with small frames: the scanner is one for all, and what has locals to
  * take the address of stands in functions marked LEAF.
@@ -404,17 +403,6 @@ static enum err_code decode_field(struct decoder *d, const struct field *f, stru
     return rc;
 }
 
-/* NULL when there is none. `from` is where the last one was found. */
-static const struct wire *find_wire(const struct type *t, const struct wire *from, int32_t number)
-{
-    const struct wire *end = t->wires + t->n_wires;
-    if (from < end && from->number > number)
-        from = t->wires;
-    while (from < end && from->number < number)
-        from++;
-    return from < end && from->number == number ? from : NULL;
-}
-
 /* What follows a tag; `w` is NULL when the type has no such field. */
 static enum err_code decode_wire(struct decoder *d, const struct type *t, struct value *slots,
                                  const struct wire *w)
@@ -433,15 +421,13 @@ static enum err_code decode_message(struct decoder *d, const struct type *t, str
                                     const char *end)
 {
     const char *outer_end = d->scan.end;
-    const struct wire *last = t->wires;
     d->scan.end = end;
     while (d->scan.at < end) {
         if (!proto_scan_tag(&d->scan))
             return proto_scan_error(&d->scan, d->e);
         if (!proto_tag_ok(&d->scan))
             return proto_tag_error(&d->scan, t->kind, d->e);
-        const struct wire *w = find_wire(t, last, d->scan.number);
-        last = w ? w : last;
+        const struct wire *w = schema_wire(t, (uint32_t)d->scan.number);
         enum err_code rc = decode_wire(d, t, slots, w);
         if (rc)
             return rc;

@@ -97,7 +97,8 @@ struct type {
     const uint64_t *written_when_absent; /* one bit a slot: JSON has the field in any case */
     const struct union_rule *unions; /* ends with an entry without members; or NULL */
     uint64_t hash_seed;
-    uint16_t n_fields, n_wires;
+    const uint8_t *by_number;  /* index in wires by protobuf number, 255 = none */
+    uint16_t n_fields, n_wires, n_numbers;
     uint8_t hash_bits, flags, map_type;
 };
 
@@ -192,4 +193,11 @@ static inline int schema_slot(const struct type *t, struct str name)
     if (have_ends.head != ends.head || have_ends.tail != ends.tail)
         return -1;
     return name.n <= 16 || memcmp(have.p + 8, name.p + 8, name.n - 16) == 0 ? slot : -1;
+}
+
+/* The protobuf field of a number, or NULL. */
+static inline const struct wire *schema_wire(const struct type *t, uint32_t number)
+{
+    uint8_t index = number < t->n_numbers ? t->by_number[number] : 255;
+    return index == 255 ? NULL : &t->wires[index];
 }
