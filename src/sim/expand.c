@@ -162,11 +162,18 @@ static struct sim_object pod_of(struct expansion *x, const struct sim_object *co
     return o;
 }
 
+/* Says so before the work is done. */
+static enum err_code check_number(const struct expansion *x, const struct sim_object *controller, int64_t n, struct err *e)
+{
+    if (n <= (int64_t)SIM_MADE_PODS_MAX - x->n_made)
+        return ERR_OK;
+    return err_set(e, ERR_INVALID, "%s: %s %s/%s: more than %d pods would have to be made", controller->origin,
+                   controller->kind, controller->ns, controller->name, SIM_MADE_PODS_MAX);
+}
+
 static enum err_code add_named(struct expansion *x, struct sim_object *pod, const char *name, struct err *e)
 {
-    if (++x->n_made > SIM_MADE_PODS_MAX)
-        return err_set(e, ERR_INVALID, "%s: %s: more than %d pods would have to be made", pod->origin, pod->owner,
-                       SIM_MADE_PODS_MAX);
+    x->n_made++;
     set(x, pod, "metadata.name", edit_text(name));
     return sim_input_add(x->in, pod, e);
 }
@@ -191,6 +198,8 @@ static const char *owner_text(struct expansion *x, const struct sim_object *o)
 static enum err_code make_alike(struct expansion *x, const struct sim_object *controller, const char *owner, int64_t n,
                                 struct err *e)
 {
+    if (check_number(x, controller, n, e))
+        return e->code;
     struct sim_object pod = pod_of(x, controller, owner);
     uint32_t number = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -323,6 +332,8 @@ static enum err_code expand_stateful_set(struct expansion *x, const struct sim_o
 {
     struct arena *a = &x->in->arena;
     int64_t first = sim_int(o, "spec.ordinals.start", 0), n = sim_int(o, "spec.replicas", 1);
+    if (check_number(x, o, n, e))
+        return e->code;
     const struct sim_object pod = pod_of(x, o, owner_text(x, o));
     for (int64_t i = first; i < first + n; i++) {
         const char *name = arena_printf(a, "%s-%lld", o->name, (long long)i);
@@ -385,6 +396,8 @@ static enum err_code decode_pod(struct expansion *x, const struct sim_object *o,
 
 static enum err_code expand_daemon_set(struct expansion *x, const struct sim_object *o, struct err *e)
 {
+    if (check_number(x, o, x->n_nodes, e))
+        return e->code;
     const char *owner = owner_text(x, o);
     struct sim_object pod = pod_of(x, o, owner);
     add_daemon_tolerations(x, &pod);
