@@ -58,6 +58,10 @@ static char *read_all(FILE *f, size_t *ret_n)
         if (n == cap)
             bytes = mem_realloc(bytes, cap *= 2);
     }
+    if (ferror(f)) {
+        free(bytes);
+        return NULL;
+    }
     *ret_n = n;
     return bytes;
 }
@@ -123,7 +127,7 @@ static int print_report(const struct simulate *s, const struct sim_world *w)
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
     reports[s->output](&text, w);
-    bool failed = fwrite(text.p, 1, text.n, stdout) != text.n || fflush(stdout) != 0;
+    bool failed = (text.n && fwrite(text.p, 1, text.n, stdout) != text.n) || fflush(stdout) != 0;
     strbuf_fini(&text);
     if (failed)
         return cmd_fail(s->c, 1, "cannot write: %s", strerror(errno));

@@ -44,16 +44,6 @@ static const struct {
     { "system-node-critical", 2000001000 },
 };
 
-static const struct sim_object *global_default(const struct sim_input *in)
-{
-    for (size_t i = 0; i < in->objects.n; i++) {
-        const struct sim_object *o = &in->objects.at[i];
-        if (strcmp(o->kind, "PriorityClass") == 0 && sim_field(o, "globalDefault")->b)
-            return o;
-    }
-    return NULL;
-}
-
 static bool default_system_priority(struct sim_input *in, struct sim_object *o, const char *class)
 {
     for (size_t i = 0; i < sizeof(system_classes) / sizeof(system_classes[0]); i++)
@@ -64,12 +54,12 @@ static bool default_system_priority(struct sim_input *in, struct sim_object *o, 
     return false;
 }
 
-static void default_priority(struct sim_input *in, struct sim_object *o)
+static void default_priority(struct sim_input *in, const struct sim_object *otherwise, struct sim_object *o)
 {
     if (sim_field(o, "spec.priority")->kind == VALUE_INT)
         return;
     const char *name = sim_text(in, o, "spec.priorityClassName");
-    const struct sim_object *class = *name ? sim_input_find(in, "PriorityClass", "", name) : global_default(in);
+    const struct sim_object *class = *name ? sim_input_find(in, "PriorityClass", "", name) : otherwise;
     if (class) {
         struct value policy = *sim_field(class, "preemptionPolicy");
         set(in, o, "spec.priority", value_int(sim_int(class, "value", 0)));
@@ -83,22 +73,13 @@ static void default_priority(struct sim_input *in, struct sim_object *o)
 
 /* ---- Kinds ---- */
 
-static void default_pod(struct sim_input *in, struct sim_object *o)
+static void default_pod(struct sim_input *in, struct sim_default_classes classes, struct sim_object *o)
 {
     if (!*sim_text(in, o, "spec.schedulerName"))
         set(in, o, "spec.schedulerName", edit_text("default-scheduler"));
     default_requests(in, o, "spec.containers");
     default_requests(in, o, "spec.initContainers");
-    default_priority(in, o);
-}
-
-static void default_node(struct sim_input *in, struct sim_object *o)
-{
-    const struct value *capacity = sim_field(o, "status.capacity");
-    if (sim_field(o, "status.allocatable")->kind != VALUE_MAP && capacity->kind == VALUE_MAP)
-        set(in, o, "status.allocatable", *capacity);
-    if (sim_field(o, "status.allocatable")->kind != VALUE_MAP)
-        sim_warn(in, "%s: Node %s has neither status.allocatable nor status.capacity: nothing fits there", o->origin, o->name);
+    default_priority(in, classes.priority, o);
 }
 
 static bool is_default_class(const struct sim_object *o)
@@ -109,25 +90,35 @@ static bool is_default_class(const struct sim_object *o)
     return v && str_is(value_text(v), "true");
 }
 
-static void default_claim(struct sim_input *in, struct sim_object *o)
+struct sim_default_classes sim_default_classes(const struct sim_input *in)
 {
-    if (sim_field(o, "spec.storageClassName")->kind != VALUE_ABSENT)
-        return;
+    struct sim_default_classes classes = { 0 };
     for (size_t i = 0; i < in->objects.n; i++) {
-        const struct sim_object *class = &in->objects.at[i];
-        if (strcmp(class->kind, "StorageClass") == 0 && is_default_class(class)) {
-            set(in, o, "spec.storageClassName", edit_text(class->name));
-            return;
-        }
+        const struct sim_object *o = &in->objects.at[i];
+        if (strcmp(o->kind, "PriorityClass") == 0 && sim_field(o, "globalDefault")->b)
+            classes.priority = o;
+        else if (strcmp(o->kind, "StorageClass") == 0 && is_default_class(o))
+            classes.storage = o;
     }
+    return classes;
 }
 
-void sim_defaults(struct sim_input *in, struct sim_object *o)
+void sim_defaults(struct sim_input *in, struct sim_default_classes classes, struct sim_object *o)
 {
     if (strcmp(o->kind, "Pod") == 0)
-        default_pod(in, o);
-    else if (strcmp(o->kind, "Node") == 0)
-        default_node(in, o);
-    else if (strcmp(o->kind, "PersistentVolumeClaim") == 0)
-        default_claim(in, o);
+        default_pod(in, classes, o);
+    else if (strcmp(o->kind, "PersistentVolumeClaim") == 0 && classes.storage &&
+             sim_field(o, "spec.storageClassName")->kind == VALUE_ABSENT)
+        set(in, o, "spec.storageClassName", edit_text(classes.storage->name));
+    else if (strcmp(o->kind, "PersistentVolume") == 0 && sim_field(o, "status.phase")->kind == VALUE_ABSENT)
+        set(in, o, "status.phase", edit_text("Available")); /* what the volume controller does with a new one */
+}
+
+void sim_node_defaults(struct sim_input *in, struct sim_object *o)
+{
+    const struct value *capacity = sim_field(o, "status.capacity");
+    if (sim_field(o, "status.allocatable")->kind != VALUE_MAP && capacity->kind == VALUE_MAP)
+        set(in, o, "status.allocatable", *capacity);
+    if (sim_field(o, "status.allocatable")->kind != VALUE_MAP)
+        sim_warn(in, "%s: Node %s has neither status.allocatable nor status.capacity: nothing fits there", o->origin, o->name);
 }

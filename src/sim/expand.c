@@ -465,8 +465,11 @@ static const struct {
 static enum err_code expand_object(struct expansion *x, const struct sim_object *o, struct err *e)
 {
     for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++)
-        if (strcmp(o->kind, controllers[i].kind) == 0)
+        if (strcmp(o->kind, controllers[i].kind) == 0) {
+            if (sim_field(o, "spec.template.spec")->kind != VALUE_STRUCT)
+                return err_set(e, ERR_INVALID, "%s: %s: spec.template.spec is missing", o->origin, owner_text(x, o));
             return controllers[i].expand(x, o, e);
+        }
     return ERR_OK;
 }
 

@@ -301,9 +301,10 @@ static enum err_code fill(struct sim_world *w, struct err *e)
     struct sim_input *in = w->in;
     for (size_t i = 0; i < in->objects.n; i++)
         if (pass_of(&in->objects.at[i]) == PASS_NODES)
-            sim_defaults(in, &in->objects.at[i]);
+            sim_node_defaults(in, &in->objects.at[i]);
     if (sim_expand(in, w->syms, e) || add_namespaces(in, e))
         return e->code;
+    struct sim_default_classes classes = sim_default_classes(in);
     struct strbuf json;
     strbuf_init(&json, STRBUF_NO_MAX);
     enum err_code code = ERR_OK;
@@ -312,8 +313,7 @@ static enum err_code fill(struct sim_world *w, struct err *e)
             struct sim_object *o = &in->objects.at[i];
             if (pass_of(o) != pass)
                 continue;
-            if (pass != PASS_NODES)
-                sim_defaults(in, o);
+            sim_defaults(in, classes, o);
             code = hand_over(w, pass, o, &json, e);
         }
     strbuf_fini(&json);

@@ -152,6 +152,8 @@ static const struct {
     { "too many pods to make", "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: r}\nspec: {replicas: 2000000000, "
       TEMPLATE(CONTAINERS("1")) "}\n",
       "file, document 1: ReplicaSet default/r: more than 1048576 pods would have to be made" },
+    { "a controller without a template", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: a}\n",
+      "file, document 1: Deployment a/d: spec.template.spec is missing" },
     { "two pods with one uid", "apiVersion: v1\nkind: Pod\nmetadata: {name: a, uid: u}\n---\napiVersion: v1\nkind: Pod\nmetadata: "
       "{name: b, uid: u}\n", "file, document 2: Pod default/b: another pod has its uid" },
 };
@@ -193,6 +195,27 @@ TEST(a_stateful_sets_claims_are_made)
     CHECK(sim_input_find(&s.in, "PersistentVolumeClaim", "default", "data-s-1"));
     CHECK_INT("placed", s.world.n_in_state[SIM_PLACED], 2);
     CHECK_INT("the claim in the place of the other volume", s.world.pods.at[0].form->n_volumes, 1);
+    finish(&s);
+}
+
+#define CLAIM(name)                                                                        \
+    "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: " name "}\nspec: {storageClassName: local, accessModes: " \
+    "[ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n"
+#define CLAIMING(name) POD(name, "volumes: [{name: v, persistentVolumeClaim: {claimName: " name "}}], " CONTAINERS("1"))
+
+TEST(a_volume_is_bound_once)
+{
+    struct story s;
+    CHECK(start(&s, TWO_NODES
+                "---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: local}\nprovisioner: "
+                "kubernetes.io/no-provisioner\nvolumeBindingMode: WaitForFirstConsumer\n"
+                "---\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv}\nspec: {storageClassName: local, accessModes: "
+                "[ReadWriteOnce], capacity: {storage: 1Gi}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: "
+                "[{key: kubernetes.io/hostname, operator: In, values: [n2]}]}]}}}\n"
+                CLAIM("one") CLAIM("two") CLAIMING("one") CLAIMING("two")));
+    CHECK_INT("placed", s.world.n_in_state[SIM_PLACED], 1);
+    CHECK_INT("pending", s.world.n_in_state[SIM_PENDING], 1);
+    CHECK_INT("where the volume is", s.world.pods.at[0].node, 1);
     finish(&s);
 }
 
