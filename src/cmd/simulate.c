@@ -11,7 +11,7 @@
 #include "plugins/plugins.h"
 #include "sim/report.h"
 
-enum { FILE_BYTES_MAX = 256 << 20, EXIT_PENDING = 3 };
+enum { EXIT_PENDING = 3 };
 
 static const char help[] =
     "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N] [-o text|json|name]\n\n"
@@ -44,40 +44,13 @@ struct simulate {
 
 /* ---- Files ---- */
 
-static char *read_all(FILE *f, size_t *ret_n)
-{
-    size_t n = 0, cap = 65536;
-    char *bytes = mem_alloc(cap);
-    for (size_t got; (got = fread(bytes + n, 1, cap - n, f)) > 0;) {
-        n += got;
-        if (n > FILE_BYTES_MAX) {
-            free(bytes);
-            errno = EFBIG;
-            return NULL;
-        }
-        if (n == cap)
-            bytes = mem_realloc(bytes, cap *= 2);
-    }
-    if (ferror(f)) {
-        free(bytes);
-        return NULL;
-    }
-    *ret_n = n;
-    return bytes;
-}
-
 static enum err_code load_file(struct sim_input *in, const char *path, struct err *e)
 {
-    bool is_stdin = strcmp(path, "-") == 0;
-    FILE *f = is_stdin ? stdin : fopen(path, "rb");
-    size_t n = 0;
-    char *bytes = f ? read_all(f, &n) : NULL;
-    int why = errno;
-    if (f && !is_stdin)
-        fclose(f);
+    size_t n;
+    char *bytes = cmd_read_file(path, &n);
     if (!bytes)
-        return err_set(e, ERR_IO, "%s: %s", path, strerror(why));
-    enum err_code code = sim_input_text(in, is_stdin ? "standard input" : path, (struct str){ bytes, n }, e);
+        return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
+    enum err_code code = sim_input_text(in, strcmp(path, "-") == 0 ? "standard input" : path, (struct str){ bytes, n }, e);
     free(bytes);
     return code;
 }
