@@ -11,6 +11,7 @@
 enum {
     STEP_MS = 1000,       /* of the virtual clock */
     STEPS_MAX = 10000,    /* of one run */
+    QUIET_TRIES = 3,      /* back-offs at their longest without anything new: then nothing will change */
     START_WALL_S = 1800000000,
 };
 
@@ -324,6 +325,11 @@ static enum err_code fill(struct sim_world *w, struct err *e)
 
 /* ---- The run ---- */
 
+static int64_t to_ms(int64_t seconds)
+{
+    return seconds > INT64_MAX / 1000 ? INT64_MAX : seconds * 1000;
+}
+
 enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct sym_table *syms, const struct setup *setup,
                              uint64_t seed, struct err *e)
 {
@@ -340,8 +346,8 @@ enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct s
         .io = { w, io_now_ms, io_wall_s, io_bind, io_patch_status, io_evict, io_event, io_bind_volumes, NULL },
         .seed = seed,
         .percentage_of_nodes_to_score = setup->config->percentage_of_nodes_to_score,
-        .initial_backoff_ms = setup->config->pod_initial_backoff_s * 1000,
-        .max_backoff_ms = setup->config->pod_max_backoff_s * 1000,
+        .initial_backoff_ms = to_ms(setup->config->pod_initial_backoff_s),
+        .max_backoff_ms = to_ms(setup->config->pod_max_backoff_s),
     };
     w->sched = sched_new(&options);
     return fill(w, e);
@@ -356,13 +362,24 @@ static void run_ready(struct sim_world *w)
     } while (worked);
 }
 
+/* Only errors make pods back off again and again; what is unschedulable waits for a change. */
+static int quiet_steps_max(const struct sim_world *w)
+{
+    int64_t seconds = w->setup->config->pod_max_backoff_s;
+    return seconds < STEPS_MAX / QUIET_TRIES ? (int)(seconds + 1) * QUIET_TRIES : STEPS_MAX;
+}
+
 void sim_world_run(struct sim_world *w)
 {
-    for (int step = 0; step < STEPS_MAX; step++) {
+    int quiet = 0, quiet_max = quiet_steps_max(w);
+    for (int step = 0; step < STEPS_MAX && quiet < quiet_max; step++, quiet++) {
+        uint32_t n_pending = w->n_in_state[SIM_PENDING], n_evicted = w->n_in_state[SIM_EVICTED];
         run_ready(w);
         struct sched_counts counts = sched_counts(w->sched);
         if (counts.active + counts.backoff + counts.binding == 0)
             return;
+        if (n_pending != w->n_in_state[SIM_PENDING] || n_evicted != w->n_in_state[SIM_EVICTED])
+            quiet = 0;
         w->now_ms += STEP_MS;
         sched_tick(w->sched);
         answer(w);
