@@ -1,9 +1,11 @@
 /* cmd/cmd.h - the commands of the berth program.
  *
  * A command gets its own arguments (argv[0] is its name) and returns the exit code: 0 done, 1 bad input or
- * failure, 2 wrong usage. Errors go to standard error as "berth COMMAND: what is wrong".
+ * failure, 2 wrong usage, more where its help says so. Errors go to standard error as "berth COMMAND: what is wrong".
  * Thread: main. */
 #pragma once
+
+#include <stddef.h>
 
 enum { EXIT_USAGE = 2 };
 
@@ -13,7 +15,7 @@ struct command {
     int (*run)(const struct command *c, int argc, char **argv);
 };
 
-extern const struct command bench_command, decode_command, version_command;
+extern const struct command bench_command, decode_command, simulate_command, version_command;
 
 /* The next option or argument that is not an option; shared parsing of "--name value" and "--name=value".
  * Returns the value when argv[*at] is `name` (advancing *at past it), NULL when it is another option.
@@ -21,3 +23,5 @@ extern const struct command bench_command, decode_command, version_command;
 const char *cmd_option(const struct command *c, const char *name, int argc, char **argv, int *at);
 /* "berth COMMAND: message" on standard error; returns `code`. */
 int cmd_fail(const struct command *c, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The bytes of a file, for the caller to free; - is standard input. NULL and errno when it cannot be read or is too large. */
+char *cmd_read_file(const char *path, size_t *ret_n);

@@ -12,8 +12,6 @@
 #include "base/mem.h"
 #include "cmd/cmd.h"
 
-enum { FILE_BYTES_MAX = 256 << 20 };
-
 static const char help[] =
     "usage: berth decode -f FILE [-f FILE...] [-o summary|json|yaml] [--strict]\n\n"
     "Reads Kubernetes objects (YAML, several documents, or JSON; - is standard input), checks that they decode as\n"
@@ -192,38 +190,16 @@ static void decode_stream(struct decode *d, struct str text)
     }
 }
 
-static char *read_all(FILE *f, size_t *ret_n)
-{
-    size_t n = 0, cap = 65536;
-    char *bytes = mem_alloc(cap);
-    for (size_t got; (got = fread(bytes + n, 1, cap - n, f)) > 0;) {
-        n += got;
-        if (n > FILE_BYTES_MAX) {
-            free(bytes);
-            errno = EFBIG;
-            return NULL;
-        }
-        if (n == cap)
-            bytes = mem_realloc(bytes, cap *= 2);
-    }
-    *ret_n = n;
-    return bytes;
-}
-
 static void decode_file(struct decode *d, const char *path)
 {
-    bool is_stdin = strcmp(path, "-") == 0;
-    FILE *f = is_stdin ? stdin : fopen(path, "rb");
-    size_t n = 0;
-    char *bytes = f ? read_all(f, &n) : NULL;
-    if (f && !is_stdin)
-        fclose(f);
+    size_t n;
+    char *bytes = cmd_read_file(path, &n);
     if (!bytes) {
         fprintf(stderr, "berth %s: %s: %s\n", d->c->name, path, strerror(errno));
         d->failed = true;
         return;
     }
-    d->file = is_stdin ? "standard input" : path;
+    d->file = strcmp(path, "-") == 0 ? "standard input" : path;
     d->document = 0;
     decode_stream(d, (struct str){ bytes, n });
     free(bytes);

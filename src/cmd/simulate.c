@@ -1,0 +1,222 @@
+/* cmd/simulate.c - `berth simulate`: where the scheduler would put the pods of some files. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "cmd/cmd.h"
+#include "plugins/plugins.h"
+#include "sim/report.h"
+
+enum { EXIT_PENDING = 3 };
+
+static const char help[] =
+    "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N] [-o text|json|name]\n\n"
+    "Reads a cluster (nodes, pods, controllers, volumes ...) from YAML or JSON as kubectl prints it, makes the pods that its\n"
+    "controllers lack, lets the scheduler place every pod that has no node, and says where each went or why it stays.\n"
+    "Nothing outside is touched. The same input, configuration and seed give the same answer.\n\n"
+    "  -f FILE|DIR    what to read; - is standard input; of a folder all .yaml, .yml and .json files, by name\n"
+    "  --config FILE  a KubeSchedulerConfiguration\n"
+    "  --seed N       for choices among equally good nodes (default 1)\n"
+    "  -o text        for people (default)\n"
+    "  -o json        for programs: docs/simulate.md\n"
+    "  -o name        a line a pod: \"namespace/name node\", or - for the node\n\n"
+    "exit code: 0 every pod has a node, 3 some are pending, 1 bad input (the message names file, document and object),\n"
+    "2 wrong usage\n\n"
+    "examples:\n"
+    "  berth simulate -f examples/cluster\n"
+    "  kubectl get nodes,pods -A -o json | berth simulate -f - -f new-deployment.yaml\n"
+    "  berth simulate -f cluster.yaml --config scheduler.yaml -o json\n";
+
+enum output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_NAME };
+
+struct simulate {
+    const struct command *c;
+    const char **paths;
+    int n_paths;
+    const char *config;
+    uint64_t seed;
+    enum output output;
+};
+
+/* ---- Files ---- */
+
+static enum err_code load_file(struct sim_input *in, const char *path, struct err *e)
+{
+    size_t n;
+    char *bytes = cmd_read_file(path, &n);
+    if (!bytes)
+        return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
+    enum err_code code = sim_input_text(in, strcmp(path, "-") == 0 ? "standard input" : path, (struct str){ bytes, n }, e);
+    free(bytes);
+    return code;
+}
+
+static int is_manifest(const struct dirent *d)
+{
+    struct str name = str_of(d->d_name);
+    return name.p[0] != '.' && (str_ends(name, STR(".yaml")) || str_ends(name, STR(".yml")) || str_ends(name, STR(".json")));
+}
+
+static enum err_code load_folder(struct sim_input *in, const char *path, struct err *e)
+{
+    struct dirent **entries;
+    int n = scandir(path, &entries, is_manifest, alphasort);
+    if (n < 0)
+        return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
+    enum err_code code = n ? ERR_OK : err_set(e, ERR_INVALID, "%s: no .yaml, .yml or .json file is there", path);
+    for (int i = 0; i < n; i++) {
+        if (!code)
+            code = load_file(in, arena_printf(&in->arena, "%s/%s", path, entries[i]->d_name), e);
+        free(entries[i]);
+    }
+    free(entries);
+    return code;
+}
+
+static enum err_code load(struct sim_input *in, const char *path, struct err *e)
+{
+    struct stat s;
+    if (strcmp(path, "-") != 0 && stat(path, &s) == 0 && S_ISDIR(s.st_mode))
+        return load_folder(in, path, e);
+    return load_file(in, path, e);
+}
+
+/* ---- The run ---- */
+
+static void print_warnings(const struct simulate *s, const struct sim_input *in)
+{
+    for (size_t i = 0; i < in->warnings.n; i++)
+        fprintf(stderr, "berth %s: warning: %s\n", s->c->name, in->warnings.at[i]);
+}
+
+static int print_report(const struct simulate *s, const struct sim_world *w)
+{
+    static void (*const reports[])(struct strbuf *, const struct sim_world *) = { sim_report_text, sim_report_json,
+                                                                                 sim_report_names };
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    reports[s->output](&text, w);
+    bool failed = (text.n && fwrite(text.p, 1, text.n, stdout) != text.n) || fflush(stdout) != 0;
+    strbuf_fini(&text);
+    if (failed)
+        return cmd_fail(s->c, 1, "cannot write: %s", strerror(errno));
+    return w->n_in_state[SIM_PENDING] ? EXIT_PENDING : 0;
+}
+
+static int simulate_world(const struct simulate *s, struct sim_input *in, struct sym_table *syms, const struct setup *setup,
+                          struct err *e)
+{
+    struct sim_world w;
+    int code;
+    bool failed = sim_world_init(&w, in, syms, setup, s->seed, e) != ERR_OK;
+    print_warnings(s, in);
+    if (failed) {
+        code = cmd_fail(s->c, 1, "%s", e->message);
+    } else {
+        sim_world_run(&w);
+        code = print_report(s, &w);
+    }
+    sim_world_fini(&w);
+    return code;
+}
+
+static int simulate_input(const struct simulate *s, struct sim_input *in, struct err *e)
+{
+    struct sym_table syms;
+    struct setup setup;
+    sym_init(&syms);
+    int code;
+    enum err_code failed = s->config ? setup_from_file(&setup, &syms, s->config, plugin_registry, e)
+                                     : setup_from_text(&setup, &syms, (struct str){ NULL, 0 }, plugin_registry, e);
+    if (failed) {
+        code = cmd_fail(s->c, 1, "%s", e->message);
+    } else {
+        code = simulate_world(s, in, &syms, &setup, e);
+        setup_fini(&setup);
+    }
+    sym_fini(&syms);
+    return code;
+}
+
+static int simulate(const struct simulate *s)
+{
+    struct sim_input in;
+    sim_input_init(&in);
+    struct err e;
+    err_init(&e, &in.arena);
+    enum err_code failed = ERR_OK;
+    for (int i = 0; i < s->n_paths && !failed; i++)
+        failed = load(&in, s->paths[i], &e);
+    int code;
+    if (failed) {
+        print_warnings(s, &in);
+        code = cmd_fail(s->c, 1, "%s", e.message);
+    } else {
+        code = simulate_input(s, &in, &e);
+    }
+    sim_input_fini(&in);
+    return code;
+}
+
+/* ---- Options ---- */
+
+static bool parse_output(const char *text, enum output *ret_output)
+{
+    static const char *const names[] = { "text", "json", "name" };
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *ret_output = (enum output)i;
+            return true;
+        }
+    return false;
+}
+
+static bool parse_seed(const char *text, uint64_t *ret_seed)
+{
+    char *end;
+    errno = 0;
+    *ret_seed = strtoull(text, &end, 10);
+    return text[0] >= '0' && text[0] <= '9' && !*end && errno == 0;
+}
+
+static int parse(struct simulate *s, int argc, char **argv)
+{
+    for (int at = 1; at < argc;) {
+        const char *value;
+        if ((value = cmd_option(s->c, "-f", argc, argv, &at))) {
+            s->paths[s->n_paths++] = value;
+        } else if ((value = cmd_option(s->c, "--config", argc, argv, &at))) {
+            s->config = value;
+        } else if ((value = cmd_option(s->c, "--seed", argc, argv, &at))) {
+            if (!parse_seed(value, &s->seed))
+                return cmd_fail(s->c, EXIT_USAGE, "--seed is a number, not \"%s\"", value);
+        } else if ((value = cmd_option(s->c, "-o", argc, argv, &at))) {
+            if (!parse_output(value, &s->output))
+                return cmd_fail(s->c, EXIT_USAGE, "-o is text, json or name, not \"%s\"", value);
+        } else {
+            return cmd_fail(s->c, EXIT_USAGE, "unknown argument \"%s\"", argv[at]);
+        }
+    }
+    return s->n_paths ? 0 : cmd_fail(s->c, EXIT_USAGE, "nothing to read: give a file or folder with -f");
+}
+
+static int run(const struct command *c, int argc, char **argv)
+{
+    struct simulate s = { .c = c, .seed = 1, .paths = mem_alloc((size_t)argc * sizeof(*s.paths)) };
+    int code = parse(&s, argc, argv);
+    if (!code)
+        code = simulate(&s);
+    free(s.paths);
+    return code;
+}
+
+const struct command simulate_command = {
+    .name = "simulate",
+    .summary = "say where the scheduler would put the pods of a cluster, and why some stay pending",
+    .help = help,
+    .run = run,
+};

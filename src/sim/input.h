@@ -1,0 +1,51 @@
+/* sim/input.h - the objects of a simulation, as files give them.
+ *
+ * Any mix of YAML and JSON, of single objects and lists, as `kubectl get -o yaml` and `-o json` print them. What an API
+ * server would have filled in and scheduling needs is filled in here: names of namespaces, uids, labels of namespaces.
+ * Kinds that scheduling does not look at are counted and left out; kinds that berth does not know give a warning.
+ *
+ * Thread: one. Owns: its arena, where all objects and texts live. */
+#pragma once
+
+#include "api/value.h"
+#include "base/err.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+enum { SIM_OBJECTS_MAX = 1 << 21 };
+
+struct sim_object {
+    const struct type *type;
+    struct value value;
+    const char *origin;              /* "web.yaml, document 2"; of a pod that was made: its controller's */
+    const char *kind, *ns, *name, *uid; /* ns "" for kinds without */
+    const char *owner;               /* of a pod, "Deployment shop/cart"; NULL: nobody, or not known yet */
+    bool made;                       /* by expand.h */
+};
+
+struct sim_input {
+    struct arena arena;
+    VEC(struct sim_object) objects;
+    struct map_str by_name; /* "Pod shop/cart-1" -> index in objects */
+    VEC(const char *) warnings;
+    uint32_t n_ignored;
+};
+
+void sim_input_init(struct sim_input *in);
+void sim_input_fini(struct sim_input *in);
+
+/* All documents of a text. An error names `file`, the document and what is wrong with it; an object that is there already
+ * is an error that names both places. */
+enum err_code sim_input_text(struct sim_input *in, const char *file, struct str text, struct err *e) ERR_MUST_CHECK;
+
+/* Adds an object that has its kind; metadata is completed. */
+enum err_code sim_input_add(struct sim_input *in, const struct sim_object *o, struct err *e) ERR_MUST_CHECK;
+/* NULL when there is none. Valid until the next one is added. */
+const struct sim_object *sim_input_find(const struct sim_input *in, const char *kind, const char *ns, const char *name);
+void sim_warn(struct sim_input *in, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The value at a path (value_path), and its text as a C text ("" when it is not there). */
+const struct value *sim_field(const struct sim_object *o, const char *path);
+const char *sim_text(struct sim_input *in, const struct sim_object *o, const char *path);
+/* An integer, or `otherwise`. */
+int64_t sim_int(const struct sim_object *o, const char *path, int64_t otherwise);

@@ -1,0 +1,72 @@
+/* sim/world.h - a cluster in memory: objects in, the scheduler run in virtual time, what became of every pod out.
+ *
+ * What the scheduler decides is done at once: a bound pod is on its node, an evicted one is gone (nobody makes it again),
+ * volumes are bound. The clock is virtual and moves on only while pods wait for their back-off; when nothing is ready and
+ * nothing backs off any more, what has no node stays pending with the scheduler's last message.
+ * Same input, configuration and seed: same outcome.
+ *
+ * Thread: one. Owns: the typed forms and the scheduler; the input and the setup must live longer. */
+#pragma once
+
+#include "config/setup.h"
+#include "sched/sched.h"
+#include "sim/input.h"
+
+enum sim_state {
+    SIM_RUNNING, /* was on its node before */
+    SIM_PLACED,
+    SIM_PENDING,
+    SIM_EVICTED,
+    N_SIM_STATES
+};
+
+enum { SIM_NO_NODE = -1 };
+
+struct sim_amounts {
+    int64_t milli_cpu, memory, pods;
+};
+
+struct sim_node {
+    const struct node *form;
+    const char *zone; /* "" without the label topology.kubernetes.io/zone */
+    struct sim_amounts allocatable, before, after;
+};
+
+struct sim_pod {
+    const struct pod *form;
+    const char *ns, *name, *owner; /* owner as in struct sim_object */
+    enum sim_state state;
+    int32_t node;     /* index, or SIM_NO_NODE */
+    char *message;    /* of a pending pod, or NULL; owned */
+    int64_t evicted_by; /* index of the pod that took its place */
+};
+
+enum sim_outcome_kind { SIM_OUTCOME_BOUND, SIM_OUTCOME_EVICTED, SIM_OUTCOME_NOMINATED, SIM_OUTCOME_VOLUMES };
+
+struct sim_outcome {
+    io_ticket ticket;
+    const struct pod *pod; /* as it is now; a reference */
+    enum sim_outcome_kind kind;
+};
+
+struct sim_world {
+    struct sim_input *in;
+    const struct setup *setup;
+    struct sym_table *syms;
+    struct sched *sched;
+    int64_t now_ms;
+    VEC(struct sim_node) nodes; /* in the order of the input */
+    VEC(struct sim_pod) pods;   /* all but finished ones; in the order of the input, made ones behind */
+    struct map_str pod_by_uid;  /* -> index */
+    struct map_u64 node_by_name; /* sym -> index */
+    VEC(struct sim_outcome) outcomes; /* what the scheduler asked for and has not been answered yet */
+    uint32_t n_in_state[N_SIM_STATES];
+};
+
+/* Completes the input (defaults.h, expand.h) and hands everything to a new scheduler. An error names the object. */
+enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct sym_table *syms, const struct setup *setup,
+                             uint64_t seed, struct err *e) ERR_MUST_CHECK;
+/* Also after an init that failed. */
+void sim_world_fini(struct sim_world *w);
+/* Until nothing more happens. */
+void sim_world_run(struct sim_world *w);

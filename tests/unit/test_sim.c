@@ -1,0 +1,244 @@
+/* Simulation: what is read, which pods are made, where they go and why they stay. */
+#include "plugins/plugins.h"
+#include "sim/report.h"
+#include "tests/test.h"
+
+#define NODE(name, rest)                                                                   \
+    "---\napiVersion: v1\nkind: Node\nmetadata: {name: " name ", labels: {kubernetes.io/hostname: " name \
+    ", topology.kubernetes.io/zone: z-" name "}}\n" rest                                   \
+    "status: {capacity: {cpu: '4', memory: 8Gi, pods: '10'}}\n"
+#define CONTAINERS(cpu) "containers: [{name: c, image: i, resources: {limits: {cpu: '" cpu "'}}}]"
+#define POD(name, spec) "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " name "}\nspec: {" spec "}\n"
+#define TEMPLATE(spec) "selector: {matchLabels: {app: x}}, template: {metadata: {labels: {app: x}}, spec: {" spec "}}"
+#define OWNED(name, kind, owner, spec)                                                     \
+    "---\napiVersion: v1\nkind: Pod\nmetadata: {name: " name ", labels: {pod-template-hash: h1}, ownerReferences: [{apiVersion: v1, " \
+    "kind: " kind ", name: " owner ", uid: u, controller: true}]}\nspec: {" spec "}\n"
+#define TWO_NODES NODE("n1", "") NODE("n2", "")
+
+struct story {
+    struct sim_input in;
+    struct sym_table syms;
+    struct setup setup;
+    struct sim_world world;
+    struct err e;
+};
+
+/* Whether it went well; otherwise s->e says why. */
+static bool start(struct story *s, const char *text)
+{
+    sim_input_init(&s->in);
+    err_init(&s->e, &s->in.arena);
+    sym_init(&s->syms);
+    s->world = (struct sim_world){ .syms = &s->syms };
+    if (setup_from_text(&s->setup, &s->syms, (struct str){ NULL, 0 }, plugin_registry, &s->e))
+        FAIL("%s", s->e.message);
+    if (sim_input_text(&s->in, "file", str_of(text), &s->e) ||
+        sim_world_init(&s->world, &s->in, &s->syms, &s->setup, 1, &s->e))
+        return false;
+    sim_world_run(&s->world);
+    return true;
+}
+
+static void finish(struct story *s)
+{
+    sim_world_fini(&s->world);
+    setup_fini(&s->setup);
+    sym_fini(&s->syms);
+    sim_input_fini(&s->in);
+}
+
+static const struct {
+    const char *what, *text;
+    unsigned running, placed, pending, evicted;
+} counts[] = {
+    { "nothing at all", "", 0, 0, 0, 0 },
+    { "a pod finds room", TWO_NODES POD("p", CONTAINERS("1")), 0, 1, 0, 0 },
+    { "limits are requests too", TWO_NODES POD("p", CONTAINERS("5")), 0, 0, 1, 0 },
+    { "what runs occupies", NODE("n1", "") POD("a", "nodeName: n1, " CONTAINERS("3")) POD("b", CONTAINERS("2")), 1, 0, 1, 0 },
+    { "what is finished does not",
+      NODE("n1", "") POD("a", "nodeName: n1, " CONTAINERS("3")) "status: {phase: Succeeded}\n" POD("b", CONTAINERS("2")), 0, 1, 0, 0 },
+    { "a pod on a node that is not given is left out", POD("a", "nodeName: gone, " CONTAINERS("3")), 0, 0, 0, 0 },
+    { "another scheduler's pod stays", TWO_NODES POD("p", "schedulerName: other, " CONTAINERS("1")), 0, 0, 1, 0 },
+    { "a gated pod stays", TWO_NODES POD("p", "schedulingGates: [{name: g}], " CONTAINERS("1")), 0, 0, 1, 0 },
+    { "a deployment", TWO_NODES "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 3, "
+      TEMPLATE(CONTAINERS("1")) "}\n", 0, 3, 0, 0 },
+    { "a deployment without a number wants one pod",
+      TWO_NODES "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {" TEMPLATE(CONTAINERS("1")) "}\n", 0, 1, 0, 0 },
+    { "a deployment's pods count by their label when the replica set is not given",
+      TWO_NODES "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 3, " TEMPLATE(CONTAINERS("1")) "}\n"
+      OWNED("d-h1-a", "ReplicaSet", "d-h1", "nodeName: n1, " CONTAINERS("1")), 1, 2, 0, 0 },
+    { "a deployment's replica set makes no pods of its own",
+      TWO_NODES "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 2, " TEMPLATE(CONTAINERS("1")) "}\n"
+      "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: d-h1, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, "
+      "name: d, uid: u, controller: true}]}\nspec: {replicas: 2, " TEMPLATE(CONTAINERS("1")) "}\n", 0, 2, 0, 0 },
+    { "a replica set lacks what is finished",
+      TWO_NODES "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: r}\nspec: {replicas: 2, " TEMPLATE(CONTAINERS("1")) "}\n"
+      OWNED("r-1", "ReplicaSet", "r", "nodeName: n1, " CONTAINERS("1"))
+      OWNED("r-2", "ReplicaSet", "r", "nodeName: n1, " CONTAINERS("1")) "status: {phase: Failed}\n", 1, 1, 0, 0 },
+    { "a replication controller", TWO_NODES "---\napiVersion: v1\nkind: ReplicationController\nmetadata: {name: r}\nspec: {replicas: 2, "
+      "template: {metadata: {labels: {app: x}}, spec: {" CONTAINERS("1") "}}}\n", 0, 2, 0, 0 },
+    { "a stateful set has one of its pods",
+      TWO_NODES "---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: s}\nspec: {replicas: 3, " TEMPLATE(CONTAINERS("1")) "}\n"
+      OWNED("s-1", "StatefulSet", "s", "nodeName: n1, " CONTAINERS("1")), 1, 2, 0, 0 },
+    { "a daemon set goes where it may, and not where it is",
+      TWO_NODES NODE("n3", "spec: {taints: [{key: k, effect: NoSchedule}]}\n") NODE("n4", "spec: {unschedulable: true}\n")
+      "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: ds}\nspec: {" TEMPLATE(CONTAINERS("1")) "}\n"
+      OWNED("ds-1", "DaemonSet", "ds", "nodeName: n1, " CONTAINERS("1")), 1, 2, 0, 0 },
+    { "a daemon's pod goes to no other node when its own is full",
+      TWO_NODES POD("a", "nodeName: n1, " CONTAINERS("4"))
+      "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: ds}\nspec: {" TEMPLATE(CONTAINERS("1")) "}\n", 1, 1, 1, 0 },
+    { "a job runs a few at once", TWO_NODES "---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {parallelism: 3, "
+      "completions: 5, " TEMPLATE(CONTAINERS("1")) "}\nstatus: {succeeded: 1}\n", 0, 3, 0, 0 },
+    { "a job near its end", TWO_NODES "---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {parallelism: 3, "
+      "completions: 5, " TEMPLATE(CONTAINERS("1")) "}\nstatus: {succeeded: 4}\n", 0, 1, 0, 0 },
+    { "a job that is suspended", TWO_NODES "---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {suspend: true, "
+      TEMPLATE(CONTAINERS("1")) "}\n", 0, 0, 0, 0 },
+    { "a class with priority takes room",
+      NODE("n1", "") POD("low", "nodeName: n1, " CONTAINERS("3")) POD("high", "priorityClassName: high, " CONTAINERS("2"))
+      "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 100\n", 0, 1, 0, 1 },
+    { "a list of lists of JSON",
+      "{\"kind\":\"List\",\"apiVersion\":\"v1\",\"items\":[{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":["
+      "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[]}}]}]}", 0, 0, 1, 0 },
+};
+
+TEST(pods_are_made_and_placed)
+{
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        struct story s;
+        if (!start(&s, counts[i].text))
+            FAIL("%s: %s", counts[i].what, s.e.message);
+        CHECK_INT(counts[i].what, s.world.n_in_state[SIM_RUNNING], counts[i].running);
+        CHECK_INT(counts[i].what, s.world.n_in_state[SIM_PLACED], counts[i].placed);
+        CHECK_INT(counts[i].what, s.world.n_in_state[SIM_PENDING], counts[i].pending);
+        CHECK_INT(counts[i].what, s.world.n_in_state[SIM_EVICTED], counts[i].evicted);
+        finish(&s);
+    }
+}
+
+static const struct {
+    const char *what, *text, *message;
+} reasons[] = {
+    { "too big", TWO_NODES POD("p", CONTAINERS("9")), "0/2 nodes are available: 2 Insufficient cpu." },
+    { "no such label", TWO_NODES POD("p", "nodeSelector: {a: b}, " CONTAINERS("1")),
+      "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector." },
+    { "a taint", NODE("n1", "spec: {taints: [{key: k, effect: NoSchedule}]}\n") POD("p", CONTAINERS("1")),
+      "0/1 nodes are available: 1 node(s) had untolerated taint(s)." },
+    { "no nodes", POD("p", CONTAINERS("1")), "no nodes available to schedule pods" },
+    { "no profile", TWO_NODES POD("p", "schedulerName: other, " CONTAINERS("1")),
+      "no profile is named \"other\" (spec.schedulerName)" },
+    { "a gate", TWO_NODES POD("p", "schedulingGates: [{name: g}], " CONTAINERS("1")), "waits for scheduling gate g" },
+};
+
+TEST(pending_pods_say_why)
+{
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        struct story s;
+        if (!start(&s, reasons[i].text))
+            FAIL("%s: %s", reasons[i].what, s.e.message);
+        CHECK_INT(reasons[i].what, s.world.pods.n, 1);
+        const char *message = s.world.pods.at[0].message;
+        CHECK_STR(reasons[i].what, str_first(str_of(message), strlen(reasons[i].message)), str_of(reasons[i].message));
+        finish(&s);
+    }
+}
+
+static const struct {
+    const char *what, *text, *message;
+} refusals[] = {
+    { "the same pod twice", POD("p", CONTAINERS("1")) POD("p", CONTAINERS("1")),
+      "file, document 2: Pod default/p is there already, in file, document 1" },
+    { "no name", "apiVersion: v1\nkind: Pod\n", "file, document 1: Pod without metadata.name" },
+    { "a wrong amount", POD("p", "containers: [{name: c, resources: {requests: {cpu: much}}}]"), "file, document 1: " },
+    { "too many pods to make", "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: r}\nspec: {replicas: 2000000000, "
+      TEMPLATE(CONTAINERS("1")) "}\n",
+      "file, document 1: ReplicaSet default/r: more than 1048576 pods would have to be made" },
+    { "a controller without a template", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: a}\n",
+      "file, document 1: Deployment a/d: spec.template.spec is missing" },
+    { "two pods with one uid", "apiVersion: v1\nkind: Pod\nmetadata: {name: a, uid: u}\n---\napiVersion: v1\nkind: Pod\nmetadata: "
+      "{name: b, uid: u}\n", "file, document 2: Pod default/b: another pod has its uid" },
+};
+
+TEST(bad_input_is_named)
+{
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        struct story s;
+        CHECK(!start(&s, refusals[i].text));
+        CHECK_STR(refusals[i].what, str_first(str_of(s.e.message), strlen(refusals[i].message)), str_of(refusals[i].message));
+        finish(&s);
+    }
+}
+
+TEST(oddities_are_warned_about)
+{
+    struct story s;
+    CHECK(start(&s, "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n"
+                    "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n"
+                    POD("p", "nodeName: gone, " CONTAINERS("1"))));
+    CHECK_INT("warnings", s.in.warnings.n, 2);
+    CHECK_TEXT("unknown", s.in.warnings.at[0], "file, document 1: Widget of example.com/v1 is not known and left out");
+    CHECK_TEXT("no node", s.in.warnings.at[1],
+               "file, document 3: Pod default/p is on node \"gone\", which is not given; it is left out");
+    CHECK_INT("ignored", s.in.n_ignored, 1);
+    finish(&s);
+}
+
+TEST(a_stateful_sets_claims_are_made)
+{
+    struct story s;
+    CHECK(start(&s, TWO_NODES
+                "---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: disk, annotations: "
+                "{storageclass.kubernetes.io/is-default-class: 'true'}}\nprovisioner: p\nvolumeBindingMode: WaitForFirstConsumer\n"
+                "---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: s}\nspec: {replicas: 2, volumeClaimTemplates: "
+                "[{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}], "
+                TEMPLATE("volumes: [{name: data, emptyDir: {}}], " CONTAINERS("1")) "}\n"));
+    CHECK(sim_input_find(&s.in, "PersistentVolumeClaim", "default", "data-s-0"));
+    CHECK(sim_input_find(&s.in, "PersistentVolumeClaim", "default", "data-s-1"));
+    CHECK_INT("placed", s.world.n_in_state[SIM_PLACED], 2);
+    CHECK_INT("the claim in the place of the other volume", s.world.pods.at[0].form->n_volumes, 1);
+    finish(&s);
+}
+
+#define CLAIM(name)                                                                        \
+    "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: " name "}\nspec: {storageClassName: local, accessModes: " \
+    "[ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n"
+#define CLAIMING(name) POD(name, "volumes: [{name: v, persistentVolumeClaim: {claimName: " name "}}], " CONTAINERS("1"))
+
+TEST(a_volume_is_bound_once)
+{
+    struct story s;
+    CHECK(start(&s, TWO_NODES
+                "---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: local}\nprovisioner: "
+                "kubernetes.io/no-provisioner\nvolumeBindingMode: WaitForFirstConsumer\n"
+                "---\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv}\nspec: {storageClassName: local, accessModes: "
+                "[ReadWriteOnce], capacity: {storage: 1Gi}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: "
+                "[{key: kubernetes.io/hostname, operator: In, values: [n2]}]}]}}}\n"
+                CLAIM("one") CLAIM("two") CLAIMING("one") CLAIMING("two")));
+    CHECK_INT("placed", s.world.n_in_state[SIM_PLACED], 1);
+    CHECK_INT("pending", s.world.n_in_state[SIM_PENDING], 1);
+    CHECK_INT("where the volume is", s.world.pods.at[0].node, 1);
+    finish(&s);
+}
+
+TEST(accounts_follow_the_pods)
+{
+    struct story s;
+    CHECK(start(&s, NODE("n1", "") NODE("n2", "spec: {unschedulable: true}\n") POD("low", "nodeName: n1, " CONTAINERS("3"))
+                    POD("high", "priority: 5, " CONTAINERS("2")) POD("too", CONTAINERS("4"))));
+    const struct sim_node *n = &s.world.nodes.at[0];
+    CHECK_INT("before", n->before.milli_cpu, 3000);
+    CHECK_INT("after", n->after.milli_cpu, 2000);
+    CHECK_INT("pods", n->after.pods, 1);
+    struct strbuf names;
+    strbuf_init(&names, STRBUF_NO_MAX);
+    sim_report_names(&names, &s.world);
+    CHECK_STR("names", strbuf_str(&names), STR("default/high n1\ndefault/too -\n"));
+    strbuf_reset(&names);
+    sim_report_json(&names, &s.world);
+    CHECK(strstr(strbuf_cstr(&names), "\"preempted\":[\n{\"namespace\":\"default\",\"name\":\"low\",\"owner\":null,\"node\":\"n1\","
+                                      "\"by\":{\"namespace\":\"default\",\"name\":\"high\"}}]"));
+    strbuf_reset(&names);
+    sim_report_text(&names, &s.world);
+    CHECK(strstr(strbuf_cstr(&names), "default/low on n1, for default/high\n"));
+    strbuf_fini(&names);
+    finish(&s);
+}
