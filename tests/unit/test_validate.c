@@ -132,8 +132,8 @@ TEST(metadata_errors_come_in_the_order_of_the_fields)
         "{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"r\",\"uid\":\"u\","
         "\"controller\":true}]: Only one reference can have Controller set to true. Found \"true\" in "
         "references for Event/<e> and ReplicaSet/r",
-        "finalizers: Invalid value: [\"orphan\",\"foregroundDeletion\"]: finalizer orphan and "
-        "foregroundDeletion cannot be both set",
+        ("finalizers: Invalid value: [\"orphan\",\"foregroundDeletion\"]: finalizer orphan and "
+         "foregroundDeletion cannot be both set"),
         "managedFields[0].operation: Invalid value: \"Nope\": must be `Apply` or `Update`",
     };
     CHECK_INT("errors", errs.n, sizeof(want) / sizeof(want[0]));
