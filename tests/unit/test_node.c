@@ -2,26 +2,7 @@
 #include "api/node.h"
 
 #include "tests/test.h"
-
-struct world {
-    struct arena arena;
-    struct sym_table syms;
-    struct err e;
-};
-
-static void world_init(struct world *w)
-{
-    arena_init(&w->arena);
-    sym_init(&w->syms);
-    err_init(&w->e, &w->arena);
-}
-
-static void world_fini(struct world *w)
-{
-    CHECK_INT("syms", sym_n_live(&w->syms), 1);
-    sym_fini(&w->syms);
-    arena_fini(&w->arena);
-}
+#include "tests/unit/typed_world.h"
 
 static const struct node *decode(struct world *w, const char *json)
 {

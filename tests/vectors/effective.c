@@ -1,5 +1,5 @@
-/* tests/vectors/effective.c - scheduling scenarios with a configuration: which plugins it comes to, in which order and
- * with which weights. The plugins themselves are dummies with the real names and extension points. */
+/* tests/vectors/effective.c - scheduling scenarios with a configuration: which plugins it comes to, in which
+ * order and with which weights. */
 #include "config/expand.h"
 #include "config/features.h"
 #include "config/points.h"
