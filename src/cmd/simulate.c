@@ -1,13 +1,11 @@
 /* cmd/simulate.c - `berth simulate`: where the scheduler would put the pods of some files. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/mem.h"
-#include "cmd/cmd.h"
+#include "cmd/cluster_files.h"
 #include "plugins/plugins.h"
 #include "sim/report.h"
 
@@ -42,56 +40,7 @@ struct simulate {
     enum output output;
 };
 
-/* ---- Files ---- */
-
-static enum err_code load_file(struct sim_input *in, const char *path, struct err *e)
-{
-    size_t n;
-    char *bytes = cmd_read_file(path, &n);
-    if (!bytes)
-        return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
-    enum err_code code = sim_input_text(in, strcmp(path, "-") == 0 ? "standard input" : path, (struct str){ bytes, n }, e);
-    free(bytes);
-    return code;
-}
-
-static int is_manifest(const struct dirent *d)
-{
-    struct str name = str_of(d->d_name);
-    return name.p[0] != '.' && (str_ends(name, STR(".yaml")) || str_ends(name, STR(".yml")) || str_ends(name, STR(".json")));
-}
-
-static enum err_code load_folder(struct sim_input *in, const char *path, struct err *e)
-{
-    struct dirent **entries;
-    int n = scandir(path, &entries, is_manifest, alphasort);
-    if (n < 0)
-        return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
-    enum err_code code = n ? ERR_OK : err_set(e, ERR_INVALID, "%s: no .yaml, .yml or .json file is there", path);
-    for (int i = 0; i < n; i++) {
-        if (!code)
-            code = load_file(in, arena_printf(&in->arena, "%s/%s", path, entries[i]->d_name), e);
-        free(entries[i]);
-    }
-    free(entries);
-    return code;
-}
-
-static enum err_code load(struct sim_input *in, const char *path, struct err *e)
-{
-    struct stat s;
-    if (strcmp(path, "-") != 0 && stat(path, &s) == 0 && S_ISDIR(s.st_mode))
-        return load_folder(in, path, e);
-    return load_file(in, path, e);
-}
-
 /* ---- The run ---- */
-
-static void print_warnings(const struct simulate *s, const struct sim_input *in)
-{
-    for (size_t i = 0; i < in->warnings.n; i++)
-        fprintf(stderr, "berth %s: warning: %s\n", s->c->name, in->warnings.at[i]);
-}
 
 static int print_report(const struct simulate *s, const struct sim_world *w)
 {
@@ -113,7 +62,7 @@ static int simulate_world(const struct simulate *s, struct sim_input *in, struct
     struct sim_world w;
     int code;
     bool failed = sim_world_init(&w, in, syms, setup, s->seed, e) != ERR_OK;
-    print_warnings(s, in);
+    cmd_print_warnings(s->c, in);
     if (failed) {
         code = cmd_fail(s->c, 1, "%s", e->message);
     } else {
@@ -148,12 +97,9 @@ static int simulate(const struct simulate *s)
     sim_input_init(&in);
     struct err e;
     err_init(&e, &in.arena);
-    enum err_code failed = ERR_OK;
-    for (int i = 0; i < s->n_paths && !failed; i++)
-        failed = load(&in, s->paths[i], &e);
     int code;
-    if (failed) {
-        print_warnings(s, &in);
+    if (cmd_load_cluster(&in, s->paths, s->n_paths, &e)) {
+        cmd_print_warnings(s->c, &in);
         code = cmd_fail(s->c, 1, "%s", e.message);
     } else {
         code = simulate_input(s, &in, &e);
