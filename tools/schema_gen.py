@@ -51,6 +51,7 @@ SHAPES = {"object-or-list": "TYPE_OBJECT_OR_LIST", "object-or-bool": "TYPE_OBJEC
           "object-or-strings": "TYPE_OBJECT_OR_STRINGS"}
 VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 MASK64 = (1 << 64) - 1
+SLOT_INLINED, SLOT_NONE = 254, 255  # as in schema.h
 MAX_NUMBER = 1023  # of a protobuf field; the tables have an entry for each up to the largest
 
 
@@ -290,8 +291,8 @@ def absent_bits(schema, rows):
 def type_tables(schema, out, a_type):
     name = symbol(a_type.name)
     rows = flatten(schema, a_type)
-    if len(rows) > 254:
-        raise RowError(f"{a_type.name}: more than 254 fields")
+    if len(rows) > SLOT_INLINED:
+        raise RowError(f"{a_type.name}: more than {SLOT_INLINED} fields")
     seed, bits, slots = perfect_hash([field.name for field, _ in rows])
     if rows:
         out.append(f"static const struct field F_{name}[] = {{")
@@ -305,11 +306,11 @@ def type_tables(schema, out, a_type):
             inlined = f"&schema_types[T_{symbol(inner.name)}]" if inner else "NULL"
             out.append(f"    {{ {number}, {slot}, {str(when_absent).lower()}, {inlined} }},")
         out.append("};")
-        by_number = {number: index for index, (number, *_) in enumerate(wire_rows)}
-        if max(by_number) > MAX_NUMBER or len(by_number) > 254:
+        by_number = {number: SLOT_INLINED if inner else slot for number, slot, _, inner in wire_rows}
+        if max(by_number) > MAX_NUMBER:
             raise RowError(f"{a_type.name}: protobuf numbers go up to {MAX_NUMBER}")
-        indexes = ", ".join(str(by_number.get(number, 255)) for number in range(max(by_number) + 1))
-        out.append(f"static const uint8_t N_{name}[] = {{ {indexes} }};")
+        slots_by_number = ", ".join(str(by_number.get(number, SLOT_NONE)) for number in range(max(by_number) + 1))
+        out.append(f"static const uint8_t N_{name}[] = {{ {slots_by_number} }};")
     words = ", ".join(f"{word}ull" for word in absent_bits(schema, rows))
     out.append(f"static const uint64_t A_{name}[] = {{ {words} }};")
     out.append(f"static const uint8_t H_{name}[] = {{ {', '.join(map(str, slots))} }};")

@@ -20,12 +20,85 @@ static inline bool next_tag(struct bind_decoder *d, struct proto_scan *s, struct
     return false;
 }
 
-/* Nearly everything that is skipped is bytes. */
-static inline bool skip(struct bind_decoder *d, struct proto_scan *s)
+/* ---- Fields as they come ---- */
+
+/* A field of a message: its number, and its bytes or its value, as the wire type says. */
+struct wire_field {
+    const char *p, *next; /* next: where the field after it begins; NULL: an error is set */
+    size_t n;
+    uint64_t value;
+    uint32_t number;
+    uint8_t wire_type;
+};
+
+/* Any field, with every check. */
+static struct wire_field any_field(struct bind_decoder *d, const char *at, const char *end, struct str name)
 {
-    struct str bytes;
-    bool ok = s->wire_type == PROTO_BYTES ? proto_scan_bytes(s, &bytes) : proto_skip(s);
-    return ok || scan_fault(d, s);
+    struct proto_scan s = { .at = at, .end = end };
+    struct wire_field f = { .next = NULL };
+    if (!next_tag(d, &s, name))
+        return f;
+    f.number = (uint32_t)s.number;
+    f.wire_type = s.wire_type;
+    struct str bytes = { NULL, 0 };
+    bool ok = s.wire_type == PROTO_BYTES ? proto_scan_bytes(&s, &bytes)
+              : s.wire_type == PROTO_VARINT ? proto_scan_varint(&s, &f.value) : proto_skip(&s);
+    if (!ok) {
+        (void)scan_fault(d, &s);
+        return f;
+    }
+    f.p = bytes.p;
+    f.n = bytes.n;
+    f.next = s.at;
+    return f;
+}
+
+/* The same for most fields: a tag of one or two bytes, and a length, or a number, of one or two. */
+__attribute__((always_inline)) static inline struct wire_field plain_field(struct bind_decoder *d, const char *at, const char *end, struct str name)
+{
+    const unsigned char *p = (const unsigned char *)at;
+    if (end - at < 4)
+        return any_field(d, at, end, name);
+    unsigned tag = *p++;
+    if (tag & 0x80)
+        tag = (tag & 0x7f) | (unsigned)*p++ << 7; /* with more bytes it, or what follows, is too large */
+    unsigned n = *p++;
+    if (n & 0x80)
+        n = (n & 0x7f) | (unsigned)*p++ << 7;
+    struct wire_field f = { .next = (const char *)p, .value = n, .number = tag >> 3, .wire_type = tag & 7 };
+    if (tag < 8 || (tag | n) >= 1 << 14)
+        return any_field(d, at, end, name);
+    if (f.wire_type == PROTO_VARINT)
+        return f;
+    if (f.wire_type != PROTO_BYTES || n > (size_t)(end - f.next))
+        return any_field(d, at, end, name);
+    f.p = f.next;
+    f.n = n;
+    f.next += n;
+    return f;
+}
+
+/* The same for the bulk of them, inline: tag, and length or number, of one byte each. */
+static inline struct wire_field next_field(struct bind_decoder *d, const char *at, const char *end, const struct str *name)
+{
+    if (end - at < 2)
+        return any_field(d, at, end, *name);
+    unsigned tag = (unsigned char)at[0], second = (unsigned char)at[1], number = tag >> 3;
+    if ((tag | second) & 0x80 || number == 0)
+        return plain_field(d, at, end, *name);
+    if ((tag & 7) == PROTO_BYTES && second <= (size_t)(end - at - 2))
+        return (struct wire_field){ .p = at + 2, .n = second, .next = at + 2 + second, .number = number,
+                                    .wire_type = PROTO_BYTES };
+    if ((tag & 7) == PROTO_VARINT)
+        return (struct wire_field){ .value = second, .next = at + 2, .number = number, .wire_type = PROTO_VARINT };
+    return any_field(d, at, end, *name);
+}
+
+static bool wire_type_fault(struct bind_decoder *d, const struct wire_field *f, struct str name)
+{
+    struct proto_scan s = { .number = (int32_t)f->number, .wire_type = f->wire_type };
+    (void)proto_wire_type_error(&s, name, d->e);
+    return false;
 }
 
 /* ---- Messages with a form of their own ---- */
@@ -33,18 +106,20 @@ static inline bool skip(struct bind_decoder *d, struct proto_scan *s)
 /* Seconds and nanoseconds; an empty message is the zero time. */
 static bool read_time(struct bind_decoder *d, struct str message, bool micro, struct bind_time *time)
 {
-    struct proto_scan s = proto_scan_init(message);
+    static const struct str name = STR("Timestamp");
+    const char *at = message.p, *end = at + message.n;
     uint64_t seconds = 0, nanos = 0;
-    while (s.at < s.end) {
-        if (!next_tag(d, &s, STR("Timestamp")))
+    while (at < end) {
+        struct wire_field f = next_field(d, at, end, &name);
+        if (!f.next)
             return false;
-        bool known = s.number <= 2;
-        if (known && s.wire_type != PROTO_VARINT) {
-            (void)proto_wire_type_error(&s, STR("Timestamp"), d->e);
-            return false;
-        }
-        if (known ? !proto_scan_varint(&s, s.number == 1 ? &seconds : &nanos) : !proto_skip(&s))
-            return scan_fault(d, &s);
+        if (f.number <= 2 && f.wire_type != PROTO_VARINT)
+            return wire_type_fault(d, &f, name);
+        if (f.number == 1)
+            seconds = f.value;
+        else if (f.number == 2)
+            nanos = f.value;
+        at = f.next;
     }
     struct timestamp t = timestamp_unix((int64_t)seconds, micro ? (int32_t)nanos : 0);
     if (message.n == 0)
@@ -54,42 +129,38 @@ static bool read_time(struct bind_decoder *d, struct str message, bool micro, st
 }
 
 /* Fields 1 and 2 of a small message, which are bytes; others are skipped. The last one counts. */
-static bool read_texts(struct bind_decoder *d, struct str message, struct str name, unsigned n_fields,
+static bool read_texts(struct bind_decoder *d, struct str message, const struct str *name, unsigned n_fields,
                        struct str *one, struct str *two)
 {
-    struct proto_scan s = proto_scan_init(message);
-    while (s.at < s.end) {
-        if (!next_tag(d, &s, name))
+    const char *at = message.p, *end = at + message.n;
+    while (at < end) {
+        struct wire_field f = next_field(d, at, end, name);
+        if (!f.next)
             return false;
-        if ((unsigned)s.number > n_fields) {
-            if (!proto_skip(&s))
-                return scan_fault(d, &s);
+        at = f.next;
+        if (f.number > n_fields)
             continue;
-        }
-        if (s.wire_type != PROTO_BYTES) {
-            (void)proto_wire_type_error(&s, name, d->e);
-            return false;
-        }
-        struct str bytes;
-        if (!proto_scan_bytes(&s, &bytes))
-            return scan_fault(d, &s);
-        *(s.number == 1 ? one : two) = bytes;
+        if (f.wire_type != PROTO_BYTES)
+            return wire_type_fault(d, &f, *name);
+        *(f.number == 1 ? one : two) = (struct str){ f.p, f.n };
     }
     return true;
 }
+
+static const struct str quantity_name = STR("Quantity"), entry_name = STR("MapEntry");
 
 /* An empty message is zero. */
 static bool read_quantity(struct bind_decoder *d, struct str message, struct str *text)
 {
     *text = STR("0");
-    return read_texts(d, message, STR("Quantity"), 1, text, NULL);
+    return read_texts(d, message, &quantity_name, 1, text, NULL);
 }
 
 /* Key and value of a map entry; either may be missing. `quantity`: the value is a message around its text. */
 static bool read_entry(struct bind_decoder *d, struct str message, bool quantity, struct bind_pair *pair)
 {
     *pair = (struct bind_pair){ STR(""), STR("") };
-    if (!read_texts(d, message, STR("MapEntry"), 2, &pair->key, &pair->value))
+    if (!read_texts(d, message, &entry_name, 2, &pair->key, &pair->value))
         return false;
     return !quantity || read_quantity(d, pair->value, &pair->value);
 }
@@ -97,14 +168,15 @@ static bool read_entry(struct bind_decoder *d, struct str message, bool quantity
 /* Only the key: the value may be of any kind. */
 static bool read_entry_key(struct bind_decoder *d, struct str message, struct str *key)
 {
-    struct proto_scan s = proto_scan_init(message);
+    const char *at = message.p, *end = at + message.n;
     *key = STR("");
-    while (s.at < s.end) {
-        if (!next_tag(d, &s, STR("MapEntry")))
+    while (at < end) {
+        struct wire_field f = next_field(d, at, end, &entry_name);
+        if (!f.next)
             return false;
-        bool wanted = s.number == 1 && s.wire_type == PROTO_BYTES;
-        if (wanted ? !proto_scan_bytes(&s, key) : !proto_skip(&s))
-            return scan_fault(d, &s);
+        if (f.number == 1 && f.wire_type == PROTO_BYTES)
+            *key = (struct str){ f.p, f.n };
+        at = f.next;
     }
     return true;
 }
@@ -169,55 +241,46 @@ static void bind_varint(const struct bind_row *row, const struct field *field, u
 }
 
 static bool bind_field(struct bind_decoder *d, const struct bind_row *row, const struct field *field,
-                       struct proto_scan *s, char *at)
+                       const struct wire_field *f, char *at)
 {
     bool is_varint = row->how == BIND_HOW_BOOL || row->how == BIND_HOW_INT;
-    if (s->wire_type != (is_varint ? PROTO_VARINT : PROTO_BYTES)) {
-        (void)proto_wire_type_error(s, field->name, d->e);
-        return false;
-    }
-    struct str bytes;
-    if (row->how == BIND_HOW_STR && proto_scan_bytes(s, &bytes)) { /* most fields are */
-        *(struct str *)at = bytes;
-        return true;
-    }
+    if (f->wire_type != (is_varint ? PROTO_VARINT : PROTO_BYTES))
+        return wire_type_fault(d, f, field->name);
     if (!is_varint)
-        return (proto_scan_bytes(s, &bytes) || scan_fault(d, s)) && bind_bytes(d, row, field, bytes, at);
-    uint64_t value;
-    if (!proto_scan_varint(s, &value))
-        return scan_fault(d, s);
-    bind_varint(row, field, value, at);
+        return bind_bytes(d, row, field, (struct str){ f->p, f->n }, at);
+    bind_varint(row, field, f->value, at);
     return true;
 }
 
 static bool read_inlined(struct bind_decoder *d, const struct wire *w, const struct bind_type *t, unsigned base,
-                         struct proto_scan *s, char *into)
+                         const struct wire_field *f, char *into)
 {
-    struct str inner;
-    if (!proto_scan_bytes(s, &inner))
-        return scan_fault(d, s);
-    return read_message(d, w->inlined, t, base, inner, into);
+    if (f->wire_type == PROTO_BYTES)
+        return read_message(d, w->inlined, t, base + w->slot, (struct str){ f->p, f->n }, into);
+    return wire_type_fault(d, f, w->inlined->kind);
 }
 
-/* `schema` is the type of `t` or one embedded in it, whose fields begin at slot `base`. */
+/* `schema` is the type of `t` or one embedded in it, whose fields begin at slot `base`. The loop works on values alone:
+ * what is behind pointers would be loaded again after every store into an input struct. */
 static bool read_message(struct bind_decoder *d, const struct type *schema, const struct bind_type *t,
                          unsigned base, struct str message, char *into)
 {
-    struct proto_scan s = proto_scan_init(message);
-    while (s.at < s.end) {
-        if (!next_tag(d, &s, schema->kind))
+    const char *at = message.p, *end = at + message.n;
+    while (at < end) {
+        struct wire_field f = next_field(d, at, end, &schema->kind);
+        if (!f.next)
             return false;
-        const struct wire *w = schema_wire(schema, (uint32_t)s.number);
-        unsigned slot = w ? base + w->slot : t->n_rows;
-        if (w && w->inlined && s.wire_type == PROTO_BYTES) {
-            if (!read_inlined(d, w, t, slot, &s, into))
-                return false;
-        } else if (slot < t->n_rows && t->rows[slot].how != BIND_HOW_SKIP) {
+        at = f.next;
+        unsigned slot = schema_slot_of_number(schema, f.number) + base;
+        if (slot < t->n_rows) {
             const struct bind_row *row = &t->rows[slot];
-            if (!bind_field(d, row, &t->type->fields[slot], &s, into + row->offset))
+            if (row->how == BIND_HOW_STR && f.wire_type == PROTO_BYTES) /* most fields are */
+                *(struct str *)(into + row->offset) = (struct str){ f.p, f.n };
+            else if (row->how != BIND_HOW_SKIP && !bind_field(d, row, &t->type->fields[slot], &f, into + row->offset))
                 return bind_in_field(d, t->type, slot);
-        } else if (!skip(d, &s)) {
-            return false;
+        } else if (slot == SLOT_INLINED + base) {
+            if (!read_inlined(d, schema_inlined(schema, f.number), t, base, &f, into))
+                return false;
         }
     }
     return true;

@@ -403,18 +403,24 @@ static enum err_code decode_field(struct decoder *d, const struct field *f, stru
     return rc;
 }
 
-/* What follows a tag; `w` is NULL when the type has no such field. */
-static enum err_code decode_wire(struct decoder *d, const struct type *t, struct value *slots,
-                                 const struct wire *w)
+static enum err_code decode_inlined(struct decoder *d, const struct wire *w, struct value *slots)
 {
-    if (!w)
-        return proto_skip(&d->scan) ? ERR_OK : proto_scan_error(&d->scan, d->e);
-    if (!w->inlined)
-        return decode_field(d, &t->fields[w->slot], &slots[w->slot]);
     if (d->scan.wire_type != PROTO_BYTES)
         return proto_wire_type_error(&d->scan, w->inlined->kind, d->e);
     const char *end = proto_scan_length(&d->scan);
     return end ? decode_message(d, w->inlined, &slots[w->slot], end) : proto_scan_error(&d->scan, d->e);
+}
+
+/* What follows a tag. */
+static enum err_code decode_wire(struct decoder *d, const struct type *t, struct value *slots)
+{
+    uint32_t number = (uint32_t)d->scan.number;
+    unsigned slot = schema_slot_of_number(t, number);
+    if (slot == SLOT_NONE)
+        return proto_skip(&d->scan) ? ERR_OK : proto_scan_error(&d->scan, d->e);
+    if (slot == SLOT_INLINED)
+        return decode_inlined(d, schema_inlined(t, number), slots);
+    return decode_field(d, &t->fields[slot], &slots[slot]);
 }
 
 static enum err_code decode_message(struct decoder *d, const struct type *t, struct value *slots,
@@ -427,8 +433,7 @@ static enum err_code decode_message(struct decoder *d, const struct type *t, str
             return proto_scan_error(&d->scan, d->e);
         if (!proto_tag_ok(&d->scan))
             return proto_tag_error(&d->scan, t->kind, d->e);
-        const struct wire *w = schema_wire(t, (uint32_t)d->scan.number);
-        enum err_code rc = decode_wire(d, t, slots, w);
+        enum err_code rc = decode_wire(d, t, slots);
         if (rc)
             return rc;
     }

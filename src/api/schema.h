@@ -78,6 +78,7 @@ enum {                            /* flags of a type */
 };
 
 enum { SLOT_KIND = 0, SLOT_API_VERSION = 1 }; /* of every TYPE_OBJECT */
+enum { SLOT_INLINED = 254, SLOT_NONE = 255 }; /* instead of a slot: an embedded message; nothing */
 
 struct union_member {
     const char *field, *discriminator_value;
@@ -97,7 +98,7 @@ struct type {
     const uint64_t *written_when_absent; /* one bit a slot: JSON has the field in any case */
     const struct union_rule *unions; /* ends with an entry without members; or NULL */
     uint64_t hash_seed;
-    const uint8_t *by_number;  /* index in wires by protobuf number, 255 = none */
+    const uint8_t *by_number; /* slot by protobuf number, or SLOT_NONE, SLOT_INLINED */
     uint16_t n_fields, n_wires, n_numbers;
     uint8_t hash_bits, flags, map_type;
 };
@@ -195,9 +196,17 @@ static inline int schema_slot(const struct type *t, struct str name)
     return name.n <= 16 || memcmp(have.p + 8, name.p + 8, name.n - 16) == 0 ? slot : -1;
 }
 
-/* The protobuf field of a number, or NULL. */
-static inline const struct wire *schema_wire(const struct type *t, uint32_t number)
+/* The slot of a protobuf number, or SLOT_NONE, SLOT_INLINED. */
+static inline unsigned schema_slot_of_number(const struct type *t, uint32_t number)
 {
-    uint8_t index = number < t->n_numbers ? t->by_number[number] : 255;
-    return index == 255 ? NULL : &t->wires[index];
+    return number < t->n_numbers ? t->by_number[number] : SLOT_NONE;
+}
+
+/* The embedded message of a number whose slot is SLOT_INLINED. */
+static inline const struct wire *schema_inlined(const struct type *t, uint32_t number)
+{
+    const struct wire *w = t->wires;
+    while (w->number != number)
+        w++;
+    return w;
 }

@@ -128,7 +128,7 @@ static enum err_code children(struct reader *r, struct yaml_node *parent, yaml_e
         return err_set(r->e, ERR_BAD_REQUEST, "yaml: line %zu: exceeded max depth of %d",
                        parent->line + 1, YAML_DEPTH_MAX);
     for (;;) {
-        struct yaml_node *child;
+        struct yaml_node *child = NULL;
         if (advance(r))
             return r->e->code;
         if (r->event.type == end)

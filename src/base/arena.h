@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/str.h"
 
@@ -49,7 +50,10 @@ static inline void *arena_alloc(struct arena *a, size_t n)
 }
 
 /* Zeroed. */
-void *arena_zalloc(struct arena *a, size_t n);
+static inline void *arena_zalloc(struct arena *a, size_t n)
+{
+    return memset(arena_alloc(a, n), 0, n);
+}
 /* Zeroed; aborts when n * size overflows. */
 void *arena_zalloc_n(struct arena *a, size_t n, size_t size);
 

@@ -1,6 +1,8 @@
 /* base/hash.h - seeded hashes: what a peer sends must not choose the slot it falls into.
  *
- * Texts go through SipHash-1-3 under a secret 128-bit seed; numbers through two widening multiplications.
+ * Texts and numbers go through widening multiplications whose halves are folded together, as in wyhash and its kin; a
+ * secret 128-bit seed goes into every factor, so that nobody outside can tell which keys meet or which factor is zero.
+ * Hashes must not leave the process: this is for tables, not for signatures.
  * The process draws its seed from the kernel at start. hash_set_seed replaces it, so that a run can be
  * repeated exactly; tables copy the seed when they are made, so those that exist keep working.
  *
