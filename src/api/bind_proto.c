@@ -103,23 +103,21 @@ static bool wire_type_fault(struct bind_decoder *d, const struct wire_field *f, 
 
 /* ---- Messages with a form of their own ---- */
 
-/* Seconds and nanoseconds; an empty message is the zero time. */
+/* Seconds and nanoseconds, which are long numbers; an empty message is the zero time. */
 static bool read_time(struct bind_decoder *d, struct str message, bool micro, struct bind_time *time)
 {
-    static const struct str name = STR("Timestamp");
-    const char *at = message.p, *end = at + message.n;
+    struct proto_scan s = proto_scan_init(message);
     uint64_t seconds = 0, nanos = 0;
-    while (at < end) {
-        struct wire_field f = next_field(d, at, end, &name);
-        if (!f.next)
+    while (s.at < s.end) {
+        if (!next_tag(d, &s, STR("Timestamp")))
             return false;
-        if (f.number <= 2 && f.wire_type != PROTO_VARINT)
-            return wire_type_fault(d, &f, name);
-        if (f.number == 1)
-            seconds = f.value;
-        else if (f.number == 2)
-            nanos = f.value;
-        at = f.next;
+        bool known = s.number <= 2;
+        if (known && s.wire_type != PROTO_VARINT) {
+            (void)proto_wire_type_error(&s, STR("Timestamp"), d->e);
+            return false;
+        }
+        if (known ? !proto_scan_varint(&s, s.number == 1 ? &seconds : &nanos) : !proto_skip(&s))
+            return scan_fault(d, &s);
     }
     struct timestamp t = timestamp_unix((int64_t)seconds, micro ? (int32_t)nanos : 0);
     if (message.n == 0)

@@ -7,14 +7,8 @@
 
 /* ---- Walking ---- */
 
-void walk_array(struct walk *w, void *pointer, size_t n_bytes, enum walk_region region)
+void walk_array_slow(struct walk *w, void *pointer, size_t n_bytes, enum walk_region region)
 {
-    if (w->mode == WALK_MEASURE) {
-        w->n_bytes[region] += n_bytes;
-        return;
-    }
-    if (w->mode == WALK_UNREF)
-        return;
     void *array;
     memcpy(&array, pointer, sizeof(array));
     if (n_bytes)

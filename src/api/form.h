@@ -40,7 +40,14 @@ struct walk {
 };
 
 /* `pointer` is the address of the pointer to the array. */
-void walk_array(struct walk *w, void *pointer, size_t n_bytes, enum walk_region region);
+void walk_array_slow(struct walk *w, void *pointer, size_t n_bytes, enum walk_region region);
+static inline void walk_array(struct walk *w, void *pointer, size_t n_bytes, enum walk_region region)
+{
+    if (w->mode == WALK_MEASURE)
+        w->n_bytes[region] += n_bytes;
+    else if (w->mode != WALK_UNREF)
+        walk_array_slow(w, pointer, n_bytes, region);
+}
 void walk_text(struct walk *w, const char **text); /* NULL stays NULL */
 void walk_sym_slow(struct walk *w, sym id);
 static inline void walk_sym(struct walk *w, sym id)
