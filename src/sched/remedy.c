@@ -226,7 +226,8 @@ static bool same_amounts(const struct remedy *r, const struct proposal *p)
 {
     bool same = r->n_amounts == p->n_amounts;
     for (uint32_t i = 0; same && i < p->n_amounts; i++)
-        same = r->amounts[i].missing == p->amounts[i].missing && strcmp(r->amounts[i].resource, p->amounts[i].resource) == 0;
+        same = r->amounts[i].missing == p->amounts[i].missing &&
+               strcmp(r->amounts[i].resource, p->amounts[i].resource) == 0;
     return same;
 }
 
@@ -241,7 +242,8 @@ static bool is_alike(const struct finder *f, const struct remedy *r, const struc
     if (r->kind != p->kind || p->row == NODE_NONE || p->kind == REMEDY_EVICT || p->kind == REMEDY_ADD_NODE)
         return false;
     const char *effect = effect_text(p->effect);
-    return same_text(f, r->key, p->key) && same_text(f, r->value, p->value) && r->effect == effect && same_amounts(r, p);
+    return same_text(f, r->key, p->key) && same_text(f, r->value, p->value) && r->effect == effect &&
+           same_amounts(r, p);
 }
 
 static struct remedy *find_alike(struct finder *f, const struct proposal *p)

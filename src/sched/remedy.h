@@ -47,7 +47,7 @@ enum remedy_kind {
     REMEDY_RELAX,        /* one thing that the pod insists on */
     REMEDY_FREE,         /* this much has to become free on the node */
     REMEDY_EVICT,        /* these pods leave their node */
-    REMEDY_ADD_NODE,     /* one more that is like `node`: same allocatable, labels and taints; ready, empty, not cordoned */
+    REMEDY_ADD_NODE,     /* one more like `node`: same allocatable, labels, taints; ready, empty, not cordoned */
     N_REMEDY_KINDS
 };
 

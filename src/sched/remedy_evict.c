@@ -1,13 +1,16 @@
-/* sched/remedy_evict.c - proposals that evict: a small set of pods on one node after which the pod fits, there or elsewhere.
+/* sched/remedy_evict.c - proposals that evict: a small set of pods on one node after which the pod
+ * fits, there or elsewhere.
  *
- * As preemption does it, but irrespective of priority: all pods of a node leave a copy of it, then each comes back, the
- * most important first, and stays if the pod still fits. Among pods of one priority those that hold the least come back
- * first, so that few have to go. If one pod alone would do that is no more important than the others, it is taken.
+ * As preemption does it, but irrespective of priority: all pods of a node leave a copy of it, then each
+ * comes back, the most important first, and stays if the pod still fits. Among pods of one priority
+ * those that hold the least come back first, so that few have to go. If one pod alone would do that is
+ * no more important than the others, it is taken.
  *
- * Pods on one node can also keep the pod off other nodes (affinity, spreading). So besides the node itself a few nodes are
- * looked at that only such filters close.
+ * Pods on one node can also keep the pod off other nodes (affinity, spreading). So besides the node
+ * itself a few nodes are looked at that only such filters close.
  *
- * Sets that are found here need not be the smallest; that no member is needless is made sure by attempts (remedy.c). */
+ * Sets that are found here need not be the smallest; that no member is needless is made sure by
+ * attempts (remedy.c). */
 #include "sched/remedy_priv.h"
 
 #include "base/sort.h"
@@ -70,8 +73,8 @@ static int64_t held_by(const struct finder *f, const struct pod *pod)
     return held;
 }
 
-/* The most important first; of equals the one that holds less; then by name, so that the answer does not depend on the
- * order in which pods came. */
+/* The most important first; of equals the one that holds less; then by name, so that the answer does
+ * not depend on the order in which pods came. */
 static int by_importance(const void *a, const void *b)
 {
     const struct evictable *x = a, *y = b;
@@ -127,8 +130,8 @@ static void propose(struct trial *t, node_id row)
     finder_propose(f, &p);
 }
 
-/* All pods are back but the victims: is there one pod, not more important than they are, that would do alone? The least
- * important such pod is proposed too. */
+/* All pods are back but the victims: is there one pod, not more important than they are, that would do
+ * alone? The least important such pod is proposed too. */
 static void propose_single(struct trial *t, node_id row)
 {
     struct cycle *c = t->f->c;
@@ -196,8 +199,8 @@ static int by_lack(const void *a, const void *b)
     return (x->lack > y->lack) - (x->lack < y->lack);
 }
 
-/* Nodes that only filters close which look beyond the node, spread over the order; without nominated pods, for whom the
- * copies of the plugins' state have no place. */
+/* Nodes that only filters close which look beyond the node, spread over the order; without nominated
+ * pods, for whom the copies of the plugins' state have no place. */
 static uint32_t find_nearly_open(struct finder *f, const node_id *rows, uint32_t n_rows, node_id *ret_rows)
 {
     uint64_t wide = finder_wide_filters(f);

@@ -45,7 +45,8 @@ static bool is_state(const struct finder *f, const struct taint_form *t)
 
 enum taints_kept { ALL_BUT_ONE, ALL_BUT_CORDON, ALL_BUT_STATE };
 
-static void change_taints(const struct finder *f, struct arena *a, struct node *node, enum taints_kept kept, uint32_t one)
+static void change_taints(const struct finder *f, struct arena *a, struct node *node, enum taints_kept kept,
+                          uint32_t one)
 {
     struct taint_form *taints = arena_alloc(a, node->n_taints * sizeof(*taints));
     uint32_t n = 0;
@@ -261,8 +262,8 @@ static int by_text(const void *a, const void *b)
     return sort_compare_strs(a, b);
 }
 
-/* The values that nodes have for the key, the first few by text; the node's own name where there are none, or where the
- * key is the host name. */
+/* The values that nodes have for the key, the first few by text; the node's own name where there are
+ * none, or where the key is the host name. */
 static void want_domains(struct finder *f, sym key)
 {
     for (size_t i = 0; i < f->wanted.n; i++)
@@ -401,10 +402,12 @@ static struct shortage shortage_of(struct finder *f, node_id row)
     for (uint32_t i = 0; i < want->n_scalars; i++) {
         sym name = want->scalars[i].name;
         const struct scalar_column *column = cache_scalar(&f->s->cache, name);
-        add_shortage(f, row,
-                     (struct usage){ sym_text(f->s->syms, name).p, want->scalars[i].amount, column ? column->alloc[row] : 0,
-                                     column ? column->used[row] : 0 },
-                     name, &s);
+        struct usage u = { sym_text(f->s->syms, name).p, want->scalars[i].amount, 0, 0 };
+        if (column) {
+            u.alloc = column->alloc[row];
+            u.used = column->used[row];
+        }
+        add_shortage(f, row, u, name, &s);
     }
     return s;
 }
@@ -476,8 +479,8 @@ void propose_for_node(struct finder *f, node_id row)
 
 static bool same_amounts(const struct amounts *a, const struct amounts *b)
 {
-    bool same = a->milli_cpu == b->milli_cpu && a->memory == b->memory && a->ephemeral_storage == b->ephemeral_storage &&
-                a->pods == b->pods && a->n_scalars == b->n_scalars;
+    bool same = a->milli_cpu == b->milli_cpu && a->memory == b->memory && a->pods == b->pods &&
+                a->ephemeral_storage == b->ephemeral_storage && a->n_scalars == b->n_scalars;
     for (uint32_t i = 0; same && i < a->n_scalars; i++)
         same = a->scalars[i].name == b->scalars[i].name && a->scalars[i].amount == b->scalars[i].amount;
     return same;
@@ -529,7 +532,8 @@ static int64_t size_of_node(const struct cache *cache, const struct node *node)
         cpu = a->milli_cpu > cpu ? a->milli_cpu : cpu;
         memory = a->memory > memory ? a->memory : memory;
     }
-    return SIZE_OF(SIZE_NODE, millionths(node->allocatable.milli_cpu, cpu) + millionths(node->allocatable.memory, memory));
+    const struct amounts *own = &node->allocatable;
+    return SIZE_OF(SIZE_NODE, millionths(own->milli_cpu, cpu) + millionths(own->memory, memory));
 }
 
 void propose_new_nodes(struct finder *f)

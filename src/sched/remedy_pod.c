@@ -1,7 +1,7 @@
 /* sched/remedy_pod.c - proposals that change the pod: what it insists on, and how much it asks for.
  *
- * Changed lists are put together in scratch memory; a form of its own is made of each changed pod, since plugins may keep
- * references to pods. */
+ * Changed lists are put together in scratch memory; a form of its own is made of each changed pod,
+ * since plugins may keep references to pods. */
 #include "sched/remedy_priv.h"
 
 #include "sched/sched_priv.h"
@@ -97,7 +97,8 @@ static void relax_pod_affinity(struct finder *f)
         struct pod_affinity less = *own;
         less.required_anti = without_term(f, &own->required_anti, i);
         changed.affinity = &less;
-        propose_changed(f, relaxed(RELAX_POD_ANTI_AFFINITY, i, own->required_anti.at[i].topology_key, SYM_NONE), &changed);
+        sym key = own->required_anti.at[i].topology_key;
+        propose_changed(f, relaxed(RELAX_POD_ANTI_AFFINITY, i, key, SYM_NONE), &changed);
     }
 }
 

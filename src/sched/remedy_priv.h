@@ -1,8 +1,9 @@
 /* sched/remedy_priv.h - what the parts of remedy.c share.
  *
- * Two phases. First, on one PreFilter of the pod as it is, cheap looks at single nodes give proposals: changes
- * after which the node's own filters pass, or might (remedy_node.c, remedy_evict.c), and changes of the pod
- * (remedy_pod.c). Then remedy.c tries the proposals of each kind, smallest first, as whole attempts. */
+ * Two phases. First, on one PreFilter of the pod as it is, cheap looks at single nodes give proposals:
+ * changes after which the node's own filters pass, or might (remedy_node.c, remedy_evict.c), and
+ * changes of the pod (remedy_pod.c). Then remedy.c tries the proposals of each kind, smallest first, as
+ * whole attempts. */
 #pragma once
 
 #include "sched/remedy.h"

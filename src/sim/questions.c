@@ -107,8 +107,8 @@ static enum err_code add_asked_pod(struct bench *b, uint32_t i, struct err *e)
         "\"containers\":[{\"name\":\"c\",\"image\":\"app:1\",\"resources\":{\"requests\":{\"cpu\":\"100m\"}}}]",
         "\"containers\":[{\"name\":\"c\",\"image\":\"app:1\",\"resources\":{\"requests\":{\"cpu\":\"2500m\"}}}]",
         "\"nodeSelector\":{\"disk\":\"nvme\"},\"containers\":[{\"name\":\"c\",\"image\":\"app:1\"}]",
-        "\"tolerations\":[{\"key\":\"dedicated\",\"value\":\"team-3\"}],\"containers\":[{\"name\":\"c\",\"image\":\"app:1\","
-        "\"resources\":{\"requests\":{\"cpu\":\"700m\",\"memory\":\"1Gi\"}}}]",
+        ("\"tolerations\":[{\"key\":\"dedicated\",\"value\":\"team-3\"}],\"containers\":[{\"name\":\"c\",\"image\":\"app:1\","
+         "\"resources\":{\"requests\":{\"cpu\":\"700m\",\"memory\":\"1Gi\"}}}]"),
         "\"containers\":[{\"name\":\"c\",\"image\":\"app:1\",\"resources\":{\"requests\":{\"memory\":\"30Gi\"}}}]",
     };
     const struct pod *pod;
@@ -249,7 +249,8 @@ static void measure(struct bench *b, const struct questions_options *o, struct q
 {
     struct what_if w;
     what_if_begin(&w, b->sched);
-    for (size_t i = 0; i < b->asked.n; i++) /* the classes of the pods are known, as they are on a scheduler that runs */
+    /* The classes of the pods are known, as they are on a scheduler that runs. */
+    for (size_t i = 0; i < b->asked.n; i++)
         what_if_ask(&w, b->asked.at[i]);
     for (int q = 0; q < QUESTION_REMEDIES; q++) {
         uint32_t n_placed = 0;

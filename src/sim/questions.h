@@ -1,9 +1,11 @@
 /* sim/questions.h - how many what-if questions about one pod a loaded scheduler answers in a second.
  *
- * A cluster is made in memory: nodes in three zones, some tainted, some cordoned, nearly full of pods of many applications, some
- * of which spread or keep apart. Then questions are asked of it at random (sched/what_if.h), each a change applied, an attempt
- * for one pod, and the change undone: where would this pod go; if this taint were gone; if this node had more; if these pods were
- * evicted; with one more node. Last, what would place pods that fit nowhere (sched/remedy.h), which is many attempts each.
+ * A cluster is made in memory: nodes in three zones, some tainted, some cordoned, nearly full of pods
+ * of many applications, some of which spread or keep apart. Then questions are asked of it at random
+ * (sched/what_if.h), each a change applied, an attempt for one pod, and the change undone: where would
+ * this pod go; if this taint were gone; if this node had more; if these pods were evicted; with one
+ * more node. Last, what would place pods that fit nowhere (sched/remedy.h), which is many attempts
+ * each.
  *
  * The same seed asks the same questions. Thread: one; makes its own scheduler. */
 #pragma once

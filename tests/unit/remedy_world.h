@@ -1,7 +1,8 @@
-/* tests/unit/remedy_world.h - small clusters as plain data, for tests of remedies: made at random, changed by hand as a remedy
- * says, and handed to a brand new scheduler.
+/* tests/unit/remedy_world.h - small clusters as plain data, for tests of remedies: made at random,
+ * changed by hand as a remedy says, and handed to a brand new scheduler.
  *
- * A remedy is applied to the data alone, with none of the code that found it: what counts is the JSON that a user would have. */
+ * A remedy is applied to the data alone, with none of the code that found it: what counts is the JSON
+ * that a user would have. */
 #pragma once
 
 #include <stdlib.h>

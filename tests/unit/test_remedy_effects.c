@@ -1,5 +1,6 @@
-/* Asking for remedies leaves no trace: a long run of random events decides the same with questions in between as without, and
- * the cache is what it was after every question, down to the order of pods and ports on a row. */
+/* Asking for remedies leaves no trace: a long run of random events decides the same with questions in
+ * between as without, and the cache is what it was after every question, down to the order of pods and
+ * ports on a row. */
 #include "sched/attempt.h"
 #include "sched/compare.h"
 #include "sched/remedy.h"

@@ -1,5 +1,5 @@
-/* Remedies on random clusters: each one that is offered is done by hand to the data, a brand new scheduler gets the result,
- * and places the pod. A bit less of it does not. */
+/* Remedies on random clusters: each one that is offered is done by hand to the data, a brand new
+ * scheduler gets the result, and places the pod. A bit less of it does not. */
 #include "tests/unit/remedy_world.h"
 
 enum { CLUSTERS = 6000, CLUSTERS_IN_SOAK = 100000 };
