@@ -212,3 +212,8 @@ static void walk(struct walk *w, void *form)
 static const struct form_class class = { &bind_node, sizeof(struct node), build, walk };
 
 FORM_FUNCTIONS(node, class)
+
+const struct node *node_of_changed(struct sym_table *syms, const struct node *changed)
+{
+    return form_copy(&class, syms, changed);
+}

@@ -29,3 +29,5 @@ struct node {
 };
 
 TYPED_FUNCTIONS(node);
+/* A form of its own out of a copy of a node's struct in which members were changed. */
+const struct node *node_of_changed(struct sym_table *syms, const struct node *changed);

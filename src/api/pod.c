@@ -515,3 +515,8 @@ const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *
     changed.nominated_node = node_name;
     return form_copy(&class, syms, &changed);
 }
+
+const struct pod *pod_of_changed(struct sym_table *syms, const struct pod *changed)
+{
+    return form_copy(&class, syms, changed);
+}

@@ -175,3 +175,5 @@ TYPED_FUNCTIONS(pod);
 /* The same pod with spec.nodeName set, or status.nominatedNodeName: what the scheduler itself assumes. */
 const struct pod *pod_with_node(struct sym_table *syms, const struct pod *p, sym node_name);
 const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *p, sym node_name);
+/* A form of its own out of a copy of a pod's struct in which members were changed. */
+const struct pod *pod_of_changed(struct sym_table *syms, const struct pod *changed);

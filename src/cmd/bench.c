@@ -1,4 +1,4 @@
-/* cmd/bench.c - `berth bench`: the workloads of upstream's scheduler_perf, against the engine alone. */
+/* cmd/bench.c - `berth bench`: the workloads of upstream's scheduler_perf, against the engine alone; what-if questions. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -7,18 +7,23 @@
 
 #include "cmd/cmd.h"
 #include "plugins/plugins.h"
+#include "sim/questions.h"
 #include "sim/workload.h"
 
 static const char help[] =
     "usage: berth bench --engine [NAME...] [--config FILE] [-o text|json]\n"
+    "       berth bench --what-if [--config FILE] [-o text|json]\n"
     "       berth bench --list\n\n"
     "Runs workloads of Kubernetes' scheduler_perf (same nodes, pods and counts, by the same names) against the scheduling\n"
     "engine alone, on one thread, and prints pods a second and the time of single decisions. All nodes are scored. A NAME\n"
     "may be part of a name; without one every workload of up to 5,000 nodes runs. Each runs in a process of its own.\n\n"
     "  --engine       the engine without an API server\n"
+    "  --what-if      questions about one pod on 5,000 nodes with 150,000 pods: where it would go; if a taint were gone, a\n"
+    "                 node had more, pods were evicted, there were one more node; and what would place it\n"
     "  --config FILE  a KubeSchedulerConfiguration\n"
     "  --list         the names\n"
-    "  -o json        one object a line: name, pods, nodes, throughput (pods/s), p50_us, p99_us, max_us, rss_bytes, ...\n\n"
+    "  -o json        one object a line: name, pods, nodes, throughput (pods/s), p50_us, p99_us, max_us, rss_bytes, ...;\n"
+    "                 of --what-if: name, questions, per_second, p50_us, p99_us, max_us, ...\n\n"
     "examples:\n"
     "  berth bench --engine SchedulingBasic/5000Nodes_10000Pods\n"
     "  berth bench --engine Preemption Spreading -o json\n";
@@ -69,6 +74,12 @@ static void show_progress(void *context, uint32_t n_done)
         fprintf(stderr, "\r%s: %u of %u pods\033[K\r", w->name, n_done, w->n_measured_pods);
 }
 
+static enum err_code setup_of(const struct bench *b, struct setup *setup, struct sym_table *syms, struct err *e)
+{
+    return b->config ? setup_from_file(setup, syms, b->config, plugin_registry, e)
+                     : setup_from_text(setup, syms, (struct str){ NULL, 0 }, plugin_registry, e);
+}
+
 static int run_workload(const struct bench *b, const struct workload *w)
 {
     struct arena arena;
@@ -79,11 +90,9 @@ static int run_workload(const struct bench *b, const struct workload *w)
     sym_init(&syms);
     struct setup setup;
     struct workload_result result;
-    enum err_code code = b->config ? setup_from_file(&setup, &syms, b->config, plugin_registry, &e)
-                                   : setup_from_text(&setup, &syms, (struct str){ NULL, 0 }, plugin_registry, &e);
-    if (code)
+    if (setup_of(b, &setup, &syms, &e))
         return cmd_fail(b->c, 1, "%s", e.message);
-    code = workload_run(w, &syms, &setup, show_progress, (void *)(uintptr_t)w, &result, &e);
+    enum err_code code = workload_run(w, &syms, &setup, show_progress, (void *)(uintptr_t)w, &result, &e);
     if (code)
         cmd_fail(b->c, 1, "%s: %s", w->name, e.message);
     else
@@ -121,6 +130,47 @@ static int run_all(const struct bench *b, char **names, int n_names)
     return n_run ? code : cmd_fail(b->c, 1, "no workload has such a name; see --list");
 }
 
+/* ---- What-if ---- */
+
+static void print_questions(const struct bench *b, const struct question_result *r)
+{
+    if (b->json)
+        printf("{\"name\":\"%s\",\"questions\":%u,\"per_second\":%.0f,\"p50_us\":%.2f,\"p99_us\":%.2f,\"max_us\":%.2f,"
+               "\"rss_bytes\":%ld,\"placed\":%u}\n",
+               r->name, r->n, r->per_second, (double)r->p50_ns / 1e3, (double)r->p99_ns / 1e3, (double)r->max_ns / 1e3,
+               rss_bytes_max(), r->n_placed);
+    else
+        printf("%-30s %9u %9.0f %9.1f %9.1f %9.1f %7ld\n", r->name, r->n, r->per_second, (double)r->p50_ns / 1e3,
+               (double)r->p99_ns / 1e3, (double)r->max_ns / 1e3, rss_bytes_max() >> 20);
+}
+
+static int run_questions(const struct bench *b)
+{
+    static const struct questions_options options = { .n_nodes = 5000, .n_pods = 150000, .n_questions = 4000,
+                                                      .n_remedies = 48, .seed = 1 };
+    struct arena arena;
+    arena_init(&arena);
+    struct err e;
+    err_init(&e, &arena);
+    struct sym_table syms;
+    sym_init(&syms);
+    struct setup setup;
+    struct question_result results[N_QUESTIONS];
+    if (setup_of(b, &setup, &syms, &e))
+        return cmd_fail(b->c, 1, "%s", e.message);
+    enum err_code code = questions_run(&options, &syms, &setup, results, &e);
+    if (code)
+        cmd_fail(b->c, 1, "%s", e.message);
+    if (!code && !b->json)
+        printf("%-30s %9s %9s %9s %9s %9s %7s\n", "question", "asked", "a second", "p50 us", "p99 us", "max us", "MiB");
+    for (int i = 0; !code && i < N_QUESTIONS; i++)
+        print_questions(b, &results[i]);
+    setup_fini(&setup);
+    sym_fini(&syms);
+    arena_fini(&arena);
+    return code != ERR_OK;
+}
+
 static int list(void)
 {
     for (const struct workload *w = workloads; w->name; w++)
@@ -131,7 +181,7 @@ static int list(void)
 static int run(const struct command *c, int argc, char **argv)
 {
     struct bench b = { .c = c };
-    bool engine = false;
+    bool engine = false, what_if = false;
     int n_names = 0;
     for (int at = 1; at < argc;) {
         const char *value;
@@ -139,6 +189,9 @@ static int run(const struct command *c, int argc, char **argv)
             return list();
         if (strcmp(argv[at], "--engine") == 0) {
             engine = true;
+            at++;
+        } else if (strcmp(argv[at], "--what-if") == 0) {
+            what_if = true;
             at++;
         } else if ((value = cmd_option(c, "--config", argc, argv, &at))) {
             b.config = value;
@@ -152,9 +205,11 @@ static int run(const struct command *c, int argc, char **argv)
             argv[n_names++] = argv[at++];
         }
     }
-    if (!engine)
-        return cmd_fail(c, EXIT_USAGE, "say what to measure: --engine");
-    return run_all(&b, argv, n_names);
+    if (engine == what_if)
+        return cmd_fail(c, EXIT_USAGE, "say what to measure: --engine or --what-if");
+    if (what_if && n_names)
+        return cmd_fail(c, EXIT_USAGE, "--what-if takes no names");
+    return what_if ? run_questions(&b) : run_all(&b, argv, n_names);
 }
 
 const struct command bench_command = {

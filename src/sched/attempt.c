@@ -13,14 +13,28 @@ static void filter_and_score(struct attempt *a);
 static bool try_nominated_node(struct attempt *a);
 static void find_feasible(struct attempt *a);
 
-void attempt_run(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms)
+static void run_begun(struct attempt *a)
 {
-    if (!attempt_begin(s, a, pod, now_ms) || !attempt_pre_filter(a))
+    if (!attempt_pre_filter(a))
         return;
     if (choose_can(a))
         choose_run(a);
     else
         filter_and_score(a);
+}
+
+void attempt_run(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms)
+{
+    if (attempt_begin(s, a, pod, now_ms))
+        run_begun(a);
+}
+
+void attempt_run_briefly(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms)
+{
+    if (!attempt_begin(s, a, pod, now_ms))
+        return;
+    a->no_diagnosis = true;
+    run_begun(a);
 }
 
 void attempt_run_in_detail(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms)
@@ -234,7 +248,8 @@ bool attempt_filter(struct attempt *a)
     a->cycle.n_feasible = a->n_feasible;
     if (a->n_feasible)
         return true;
-    attempt_diagnose(a);
+    if (!a->no_diagnosis)
+        attempt_diagnose(a);
     return a->outcome == ATTEMPT_ERROR ? false : reject(a);
 }
 

@@ -25,6 +25,7 @@ struct attempt {
     const char *error;     /* ATTEMPT_ERROR */
     bool no_nodes;         /* that error is "no nodes available", which upstream treats as a rejection */
     bool nominated_node_used;
+    bool no_diagnosis; /* set by the caller after attempt_begin: when no node fits, it does not matter why */
     bool all_nodes; /* set by the caller after attempt_begin: look at all nodes even if the pod was promised one */
 
     /* PreFilter */
@@ -55,6 +56,8 @@ struct attempt {
 void attempt_run(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms);
 /* The same without the quick way: every status and score stays in the attempt. */
 void attempt_run_in_detail(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms);
+/* The same as attempt_run, but when no node fits there are no statuses: for those who only want to know whether. */
+void attempt_run_briefly(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms);
 
 /* The chapters, for those who need them one by one. Each returns false when the attempt has ended. */
 bool attempt_begin(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms);

@@ -217,15 +217,11 @@ static void remove_images(struct cache *c, const struct node *node)
     }
 }
 
-/* Puts the object on the row, or takes it off (NULL). */
-static void set_node(struct cache *c, node_id id, const struct node *node)
+/* All that a row shows of its object, but for the images. */
+static void show_node(struct cache *c, node_id id, const struct node *node)
 {
     struct node_row *row = &c->rows.at[id];
     const struct node *old = row->node;
-    if (old)
-        remove_images(c, old);
-    if (node)
-        add_images(c, node);
     row->node = node ? node_ref(node) : NULL;
     set_allocatable(c, id, node);
     set_taints(c, id, node);
@@ -235,6 +231,17 @@ static void set_node(struct cache *c, node_id id, const struct node *node)
     touch(c, id);
     if (old)
         node_unref(c->syms, old);
+}
+
+/* Puts the object on the row, or takes it off (NULL). */
+static void set_node(struct cache *c, node_id id, const struct node *node)
+{
+    const struct node *old = c->rows.at[id].node;
+    if (old)
+        remove_images(c, old);
+    if (node)
+        add_images(c, node);
+    show_node(c, id, node);
 }
 
 void cache_add_node(struct cache *c, const struct node *node)
@@ -451,6 +458,18 @@ node_id cache_listed_node(const struct cache *c, sym name)
     return id != NODE_NONE && c->position.at[id] != UINT32_MAX ? id : NODE_NONE;
 }
 
+/* For as many nodes as there are in the order. */
+static void fill_heap_order(struct cache *c)
+{
+    vec_reset(&c->heap_order);
+    vec_reserve(&c->heap_order, c->order.n);
+    c->heap_order.n = c->order.n;
+    vec_reset(&c->heap_least);
+    vec_reserve(&c->heap_least, bitset_words(c->order.n));
+    c->heap_least.n = bitset_words(c->order.n);
+    heap_order_fill(c->heap_order.at, c->heap_least.at, (uint32_t)c->order.n);
+}
+
 void cache_update_order(struct cache *c)
 {
     if (!c->order_is_stale)
@@ -465,13 +484,68 @@ void cache_update_order(struct cache *c)
     }
     c->order_is_stale = false;
     c->order_epoch++;
-    vec_reset(&c->heap_order);
-    vec_reserve(&c->heap_order, c->order.n);
-    c->heap_order.n = c->order.n;
-    vec_reset(&c->heap_least);
-    vec_reserve(&c->heap_least, bitset_words(c->order.n));
-    c->heap_least.n = bitset_words(c->order.n);
-    heap_order_fill(c->heap_order.at, c->heap_least.at, (uint32_t)c->order.n);
+    fill_heap_order(c);
+}
+
+/* ---- What-ifs ---- */
+
+void cache_suppose_node(struct cache *c, node_id id, const struct node *node)
+{
+    assert(node);
+    assert(c->rows.at[id].node);
+    show_node(c, id, node);
+}
+
+node_id cache_suppose_new_node(struct cache *c, const struct node *node)
+{
+    assert(!c->order_is_stale);
+    assert(cache_find_node(c, node->name) == NODE_NONE);
+    node_id id = row_of(c, node->name);
+    bitset_set(c->col.listed, id);
+    c->order_is_identity &= c->order.n == id;
+    c->position.at[id] = (uint32_t)c->order.n;
+    vec_push(&c->order, id);
+    fill_heap_order(c);
+    set_node(c, id, node);
+    return id;
+}
+
+void cache_drop_new_node(struct cache *c, node_id id, bool order_was_identity)
+{
+    assert(c->order.at[c->order.n - 1] == id);
+    assert(c->rows.at[id].pods.n == 0);
+    c->order.n--;
+    c->order_is_identity = order_was_identity;
+    c->position.at[id] = UINT32_MAX;
+    bitset_clear(c->col.listed, id);
+    fill_heap_order(c);
+    set_node(c, id, NULL);
+    drop_if_empty(c, id);
+}
+
+void cache_lift_pod(struct cache *c, struct placed *p)
+{
+    struct node_row *row = &c->rows.at[p->node];
+    count_pod(c, p, false);
+    vec_remove_swap(&row->pods, p->index);
+    if (p->index < row->pods.n)
+        row->pods.at[p->index]->index = p->index;
+    for (size_t i = 0; p->pod->n_ports && i < row->pods.n; i++)
+        count_ports(row, row->pods.at[i]->pod, true); /* of two that share a port, the other still has it */
+}
+
+void cache_put_back_pod(struct cache *c, struct placed *p, const struct host_port *ports, size_t n_ports)
+{
+    struct node_row *row = &c->rows.at[p->node];
+    vec_push(&row->pods, p);
+    struct placed *moved = row->pods.at[p->index]; /* p itself if it was the last */
+    row->pods.at[p->index] = p;
+    row->pods.at[row->pods.n - 1] = moved;
+    moved->index = (uint32_t)row->pods.n - 1;
+    count_pod(c, p, true);
+    vec_reset(&row->ports);
+    for (size_t i = 0; i < n_ports; i++)
+        vec_push(&row->ports, ports[i]);
 }
 
 bool cache_changes(const struct cache *c, uint64_t since, void (*each)(void *context, node_id row), void *context)

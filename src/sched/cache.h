@@ -150,6 +150,19 @@ node_id cache_listed_node(const struct cache *c, sym name);
 /* Makes `order` anew if the set of nodes changed; call at the start of a cycle. */
 void cache_update_order(struct cache *c);
 
+/* ---- What-ifs (what_if.h): states that last for an attempt or two. Each has its exact inverse; the
+ * inverses are called in the reverse order, and nothing else may change the cache in between. ---- */
+
+/* The row's node looks like this; zone, order and images stay. Inverse: the same with the node as it was. */
+void cache_suppose_node(struct cache *c, node_id id, const struct node *node);
+/* A node without images that nobody has heard of, last in an order that is not stale. Inverse: cache_drop_new_node. */
+node_id cache_suppose_new_node(struct cache *c, const struct node *node);
+void cache_drop_new_node(struct cache *c, node_id id, bool order_was_identity);
+/* The pod is not on its row; it can still be found by uid. Inverse: cache_put_back_pod, with the row's
+ * ports as they were. */
+void cache_lift_pod(struct cache *c, struct placed *p);
+void cache_put_back_pod(struct cache *c, struct placed *p, const struct host_port *ports, size_t n_ports);
+
 /* Rows changed after generation `since`, each once or more, newest last; false when the log does not
  * reach back that far (everything may have changed). */
 bool cache_changes(const struct cache *c, uint64_t since, void (*each)(void *context, node_id row),

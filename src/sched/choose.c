@@ -292,7 +292,8 @@ void choose_run(struct attempt *a)
     a->n_feasible = (uint32_t)bitset_count(alive, n_words);
     c->n_feasible = a->n_feasible;
     if (a->n_feasible == 0) {
-        attempt_diagnose(a);
+        if (!a->no_diagnosis)
+            attempt_diagnose(a);
         if (a->outcome != ATTEMPT_ERROR)
             a->outcome = ATTEMPT_REJECTED;
         return;

@@ -45,8 +45,7 @@ static struct filter_status run_filters(struct cycle *c, const struct node_view 
     return (struct filter_status){ PASS, NULL };
 }
 
-/* Whether a nominated pod must be respected by the pod that is tried. */
-static bool respects(const struct cycle *c, const struct pod *nominated)
+bool framework_respects(const struct cycle *c, const struct pod *nominated)
 {
     return nominated->priority >= c->pod->priority && strcmp(nominated->meta.uid, c->pod->meta.uid) != 0;
 }
@@ -59,7 +58,7 @@ static struct node_view *add_nominated(struct cycle *c, const struct node_view *
     void **before = c->state;
     for (size_t i = 0; list && i < list->pods.n; i++) {
         const struct pod *pod = list->pods.at[i]->pod;
-        if (!respects(c, pod))
+        if (!framework_respects(c, pod))
             continue;
         if (!copy) {
             copy = node_view_clone(c, view);

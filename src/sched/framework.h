@@ -205,6 +205,8 @@ void **cycle_clone_state(struct cycle *c);
 /* Runs the profile's filters on one node: with the nominated pods of equal or higher priority added,
  * and then, if that passed, without them. verdict.code V_SUCCESS: it fits. */
 struct filter_status framework_filter(struct cycle *c, const struct node_view *view);
+/* Whether the pod that is tried must leave room for this one, which is nominated somewhere. */
+bool framework_respects(const struct cycle *c, const struct pod *nominated);
 /* ---- What some plugins ask the scheduler to do ---- */
 
 /* Looks for victims; sets c->nominate and c->preemption. The text has no prefix. */

@@ -1,0 +1,144 @@
+/* sched/what_if.c - see what_if.h. */
+#include "sched/what_if.h"
+
+#include "sched/attempt.h"
+#include "sched/class.h"
+#include "sched/memo.h"
+
+bool what_if_can(const struct sched *s)
+{
+    return s->n_extenders == 0;
+}
+
+/* Remembers whether the order was stale: it has to be made anew when the next attempt begins, with the
+ * zones that nodes have then, and not now. */
+void what_if_begin(struct what_if *w, struct sched *s)
+{
+    assert(what_if_can(s));
+    *w = (struct what_if){
+        .sched = s,
+        .classes = s->classes,
+        .memos = s->memos,
+        .now_ms = s->io.now_ms(s->io.context),
+        .order_was_stale = s->cache.order_is_stale,
+    };
+    arena_init(&w->arena);
+    cache_update_order(&s->cache);
+    s->classes = classes_new();
+    s->memos = memos_new();
+}
+
+void what_if_end(struct what_if *w)
+{
+    struct sched *s = w->sched;
+    what_if_undo(w);
+    classes_free(s->classes);
+    memos_free(s->memos);
+    s->classes = w->classes;
+    s->memos = w->memos;
+    s->cache.order_is_stale = w->order_was_stale;
+    vec_fini(&w->steps);
+    arena_fini(&w->arena);
+}
+
+/* ---- Changes ---- */
+
+void what_if_node(struct what_if *w, node_id row, const struct node *node)
+{
+    struct cache *cache = &w->sched->cache;
+    vec_push(&w->steps, (struct what_if_step){ .kind = WHAT_IF_NODE, .row = row,
+                                               .node = node_ref(cache->rows.at[row].node) });
+    cache_suppose_node(cache, row, node);
+}
+
+void what_if_new_node(struct what_if *w, const struct node *node)
+{
+    struct cache *cache = &w->sched->cache;
+    assert(node->n_images == 0);
+    bool identity = cache->order_is_identity;
+    node_id row = cache_suppose_new_node(cache, node);
+    vec_push(&w->steps, (struct what_if_step){ .kind = WHAT_IF_NEW_NODE, .row = row, .order_was_identity = identity });
+}
+
+void what_if_without(struct what_if *w, struct placed *placed)
+{
+    struct cache *cache = &w->sched->cache;
+    const struct node_row *row = &cache->rows.at[placed->node];
+    struct host_port *ports = arena_alloc(&w->arena, row->ports.n * sizeof(*ports));
+    for (size_t i = 0; i < row->ports.n; i++)
+        ports[i] = row->ports.at[i];
+    vec_push(&w->steps, (struct what_if_step){ .kind = WHAT_IF_POD, .placed = placed, .ports = ports,
+                                               .n_ports = (uint32_t)row->ports.n });
+    cache_lift_pod(cache, placed);
+}
+
+static void undo_step(struct what_if *w, const struct what_if_step *step)
+{
+    struct cache *cache = &w->sched->cache;
+    switch (step->kind) {
+    case WHAT_IF_NODE:
+        cache_suppose_node(cache, step->row, step->node);
+        node_unref(cache->syms, step->node);
+        break;
+    case WHAT_IF_NEW_NODE:
+        cache_drop_new_node(cache, step->row, step->order_was_identity);
+        break;
+    case WHAT_IF_POD:
+        cache_put_back_pod(cache, step->placed, step->ports, step->n_ports);
+        break;
+    }
+}
+
+void what_if_undo(struct what_if *w)
+{
+    while (w->steps.n) {
+        struct what_if_step step = vec_pop(&w->steps);
+        undo_step(w, &step);
+    }
+    arena_reset(&w->arena);
+}
+
+/* ---- The question ---- */
+
+/* Anything but success at PreEnqueue keeps a pod out of the queue. */
+static bool enters_queue(const struct what_if *w, const struct pod *pod)
+{
+    struct sched *s = w->sched;
+    const struct profile *profile = sched_profile(s, pod->scheduler_name);
+    if (!profile || pod->flags & POD_TERMINATING)
+        return false;
+    arena_reset(&s->arena);
+    struct cycle cycle = {
+        .arena = &s->arena,
+        .cache = &s->cache,
+        .objects = s->objects,
+        .syms = s->syms,
+        .profile = profile,
+        .sched = s,
+        .pod = pod,
+        .now_ms = w->now_ms,
+    };
+    const struct point_plugins *gates = &profile->points[POINT_PRE_ENQUEUE];
+    for (uint8_t i = 0; i < gates->n; i++)
+        if (gates->at[i]->plugin->pre_enqueue(gates->at[i], &cycle).code != V_SUCCESS)
+            return false;
+    return true;
+}
+
+struct what_if_answer what_if_ask(struct what_if *w, const struct pod *pod)
+{
+    struct sched *s = w->sched;
+    struct what_if_answer answer = { .node = SYM_NONE };
+    answer.enters_queue = enters_queue(w, pod);
+    if (!answer.enters_queue)
+        return answer;
+    uint32_t start_index = s->start_index;
+    struct rand rand = s->rand;
+    struct attempt a;
+    attempt_run_briefly(s, &a, pod, w->now_ms);
+    s->start_index = start_index;
+    s->rand = rand;
+    if (a.outcome != ATTEMPT_FITS)
+        return answer;
+    return (struct what_if_answer){ true, true, s->cache.rows.at[a.node].name, a.n_feasible };
+}
