@@ -432,6 +432,47 @@ enum err_code cache_remove_pod(struct cache *c, const struct pod *pod, struct er
     return ERR_OK;
 }
 
+/* ---- A pod lifted and put back ---- */
+
+struct lifted_pod cache_lift(struct cache *c, const char *uid)
+{
+    struct lifted_pod l = { .placed = find_placed(c, uid) };
+    if (!l.placed)
+        return l;
+    struct node_row *row = &c->rows.at[l.placed->node];
+    l.n_ports = row->ports.n;
+    l.ports = mem_alloc(l.n_ports * sizeof(*l.ports));
+    if (l.n_ports)
+        memcpy(l.ports, row->ports.at, l.n_ports * sizeof(*l.ports));
+    count_pod(c, l.placed, false);
+    vec_remove_swap(&row->pods, l.placed->index);
+    if (l.placed->index < row->pods.n)
+        row->pods.at[l.placed->index]->index = l.placed->index;
+    map_str_remove(&c->pods, str_of(uid), NULL);
+    return l;
+}
+
+void cache_put_back(struct cache *c, struct lifted_pod lifted)
+{
+    struct placed *p = lifted.placed;
+    if (!p)
+        return;
+    struct node_row *row = &c->rows.at[p->node];
+    uint32_t last = (uint32_t)row->pods.n;
+    vec_push(&row->pods, p);
+    if (p->index < last) { /* the last one had taken its place */
+        row->pods.at[last] = row->pods.at[p->index];
+        row->pods.at[last]->index = last;
+        row->pods.at[p->index] = p;
+    }
+    map_str_put(&c->pods, str_of(p->pod->meta.uid), NULL)->ptr = p;
+    count_pod(c, p, true);
+    row->ports.n = 0; /* a set forgets what two pods share; it has room for what it had */
+    for (size_t i = 0; i < lifted.n_ports; i++)
+        vec_push(&row->ports, lifted.ports[i]);
+    free(lifted.ports);
+}
+
 /* ---- Questions ---- */
 
 const struct placed *cache_find_pod(const struct cache *c, const char *uid)

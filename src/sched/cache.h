@@ -142,6 +142,16 @@ static inline bool cache_is_assumed(const struct cache *c, const char *uid)
     return p && p->assumed;
 }
 
+/* A pod taken off its row for a moment, so that an attempt sees the cluster without it. Until it is put back nothing else
+ * may be done to the cache. Then everything that decisions depend on is as it was, the order of the row's pods too. */
+struct lifted_pod {
+    struct placed *placed; /* out of the row; NULL: it was on none */
+    struct host_port *ports; /* heap; of the row, as they were */
+    size_t n_ports;
+};
+struct lifted_pod cache_lift(struct cache *c, const char *uid);
+void cache_put_back(struct cache *c, struct lifted_pod lifted);
+
 /* NODE_NONE when there is no such row (ghosts have one). */
 node_id cache_find_node(const struct cache *c, sym name);
 /* A row with a Node object that is in the order, or NODE_NONE: what a cycle may use. */
