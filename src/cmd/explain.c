@@ -85,6 +85,16 @@ struct suggestions {
     uint32_t n;
 };
 
+/* Bytes that both names begin with, up to and with the last dash of them: "cart-6b5-x" and "cart-7d9-y" share "cart-". */
+static uint32_t shared_words(const char *a, const char *b)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; a[i] && a[i] == b[i]; i++)
+        if (a[i] == '-')
+            n = i + 1;
+    return n;
+}
+
 /* 0 for what contains the given name; UINT32_MAX for what nobody would have meant. */
 static uint32_t distance_of(const struct explain *x, const struct sim_pod *p)
 {
@@ -93,8 +103,10 @@ static uint32_t distance_of(const struct explain *x, const struct sim_pod *p)
         return UINT32_MAX;
     if (strstr(p->name, x->pod))
         return 0;
-    uint32_t distance = edit_distance(x->pod, p->name);
-    return distance <= n / 3 ? distance : UINT32_MAX;
+    uint32_t distance = edit_distance(x->pod, p->name), shared = shared_words(x->pod, p->name);
+    if (distance <= n / 3)
+        return distance;
+    return shared ? 2 * NAME_BYTES_MAX - shared : UINT32_MAX;
 }
 
 /* Keeps the nearest, in the order of the input. */

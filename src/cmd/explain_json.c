@@ -31,9 +31,9 @@ static const char *code_text(enum verdict_code code)
     }
 }
 
-static void add_texts(struct strbuf *to, const char *key, const char *const *texts, uint32_t n)
+static void add_texts(struct strbuf *to, const char *before, const char *key, const char *const *texts, uint32_t n)
 {
-    strbuf_printf(to, ",\"%s\":[", key);
+    strbuf_printf(to, "%s\"%s\":[", before, key);
     for (uint32_t i = 0; i < n; i++) {
         strbuf_add_text(to, i ? "," : "");
         add_value(to, texts[i]);
@@ -106,7 +106,7 @@ static void add_refused(struct strbuf *to, const struct explained_node *n)
     add_member(to, "{", "name", n->name);
     add_member(to, ",", "plugin", r->plugin);
     add_member(to, ",", "code", code_text(r->code));
-    add_texts(to, "reasons", r->reasons, r->n_reasons);
+    add_texts(to, ",", "reasons", r->reasons, r->n_reasons);
     strbuf_add_char(to, '}');
 }
 
@@ -137,7 +137,7 @@ static void add_groups(struct strbuf *to, const struct explain_report *r)
         add_member(to, ",", "reason", g->reason);
         add_member(to, ",", "code", code_text(g->code));
         strbuf_printf(to, ",\"count\":%u", g->n_nodes);
-        add_texts(to, "nodes", g->nodes, g->n_nodes < r->n_top ? g->n_nodes : r->n_top);
+        add_texts(to, ",", "nodes", g->nodes, g->n_nodes < r->n_top ? g->n_nodes : r->n_top);
         strbuf_add_char(to, '}');
     }
     strbuf_add_char(to, ']');
@@ -208,8 +208,6 @@ void explain_add_json(struct strbuf *to, const struct explain_report *r)
     add_preemption(to, x);
     add_run(to, r);
     strbuf_printf(to, ",\n\"extendersNotAsked\":%u", r->n_extenders);
-    const char *const *warnings = r->world->in->warnings.at;
-    strbuf_add_char(to, '\n');
-    add_texts(to, "warnings", warnings, (uint32_t)r->world->in->warnings.n);
+    add_texts(to, ",\n", "warnings", r->world->in->warnings.at, (uint32_t)r->world->in->warnings.n);
     STRBUF_ADD_LIT(to, "}\n");
 }

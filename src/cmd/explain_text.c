@@ -8,7 +8,6 @@
 
 enum {
     NEAR_POINTS = 10,  /* runners-up that lost by no more are counted */
-    FOLDED_NODES = 6,  /* names of refused nodes on a line, unless more are asked for */
     WORDS_MAX = 8,     /* of a plugin's name in a heading */
 };
 
@@ -22,7 +21,7 @@ static const struct explained_node *find_node(const struct explanation *x, const
     return NULL;
 }
 
-/* "(score 412), 2 runners-up within 10 points" */
+/* " (score 412), 2 runners-up within 10 points" */
 static void add_score(struct strbuf *to, const struct explanation *x)
 {
     if (x->nominated_used) {
@@ -34,11 +33,15 @@ static void add_score(struct strbuf *to, const struct explanation *x)
         return;
     }
     int64_t best = x->nodes[0].total;
-    uint32_t n_near = 0;
-    for (uint32_t i = 1; i < x->n_compared && best - x->nodes[i].total <= NEAR_POINTS; i++)
+    uint32_t n_near = 0, n_equal = 0;
+    for (uint32_t i = 1; i < x->n_compared && best - x->nodes[i].total <= NEAR_POINTS; i++) {
         n_near++;
+        n_equal += x->nodes[i].total == best;
+    }
     strbuf_printf(to, " (score %lld)", (long long)best);
-    if (n_near)
+    if (n_equal)
+        strbuf_printf(to, ", the first of %u with the same score", n_equal + 1);
+    else if (n_near)
         strbuf_printf(to, ", %u runner%s-up within %d points", n_near, n_near == 1 ? "" : "s", NEAR_POINTS);
     else
         strbuf_printf(to, ", %lld points ahead of the next", (long long)(best - x->nodes[1].total));
@@ -144,6 +147,14 @@ static int width_of_number(int64_t n)
     return snprintf(text, sizeof(text), "%lld", (long long)n);
 }
 
+static bool has_a_say(const struct explanation *x, uint32_t plugin)
+{
+    for (uint32_t i = 0; i < x->n_compared; i++)
+        if (x->nodes[i].scores[plugin])
+            return true;
+    return false;
+}
+
 static struct column make_column(const struct explanation *x, uint32_t plugin, uint32_t n_rows)
 {
     struct column c = { .plugin = plugin };
@@ -158,7 +169,6 @@ static struct column make_column(const struct explanation *x, uint32_t plugin, u
     return c;
 }
 
-/* Widths of the first columns. */
 struct table {
     struct column columns[PLUGINS_MAX];
     uint32_t n_columns, n_rows;
@@ -170,7 +180,7 @@ static void make_table(const struct explain_report *r, struct table *t)
     const struct explanation *x = r->x;
     *t = (struct table){ .n_rows = x->n_compared < r->n_top ? x->n_compared : r->n_top, .name_width = 4, .total_width = 5 };
     for (uint32_t i = 0; i < x->n_plugins && i < PLUGINS_MAX; i++)
-        if (!x->plugins[i].skipped)
+        if (has_a_say(x, i))
             t->columns[t->n_columns++] = make_column(x, i, t->n_rows);
     for (uint32_t i = 0; i < t->n_rows; i++) {
         int name = (int)strlen(x->nodes[i].name), total = width_of_number(x->nodes[i].total);
@@ -192,6 +202,8 @@ static void add_heading(struct strbuf *to, const struct table *t)
             struct str word = line >= skip ? c->words[line - skip] : (struct str){ NULL, 0 };
             strbuf_printf(to, "  %*.*s", c->width, STR_ARG(word));
         }
+        while (to->n && to->p[to->n - 1] == ' ')
+            to->n--;
         strbuf_add_char(to, '\n');
     }
     strbuf_printf(to, "  %-*s  %*s", t->name_width, "NODE", t->total_width, "TOTAL");
@@ -202,9 +214,9 @@ static void add_heading(struct strbuf *to, const struct table *t)
 
 static void add_not_scored(struct strbuf *to, const struct explanation *x)
 {
-    const char *gap = "\n  without a say for this pod: ";
+    const char *gap = "\n  0 for every node: ";
     for (uint32_t i = 0; i < x->n_plugins; i++)
-        if (x->plugins[i].skipped) {
+        if (!has_a_say(x, i)) {
             strbuf_printf(to, "%s%s", gap, x->plugins[i].name);
             gap = ", ";
         }
@@ -265,11 +277,10 @@ static void add_groups(struct strbuf *to, const struct explain_report *r)
     }
     strbuf_printf(to, "\nRefused: %u of %u node%s\n", x->n_refused, x->n_nodes, x->n_nodes == 1 ? "" : "s");
     strbuf_printf(to, "  %5s  %-*s  %-*s  %s\n", "COUNT", plugin, "PLUGIN", reason, "REASON", "NODES");
-    uint32_t n_max = r->n_top > FOLDED_NODES ? r->n_top : FOLDED_NODES;
     for (uint32_t i = 0; i < x->n_groups; i++) {
         const struct explained_group *g = &x->groups[i];
         strbuf_printf(to, "  %5u  %-*s  %-*s  ", g->n_nodes, plugin, g->plugin ? g->plugin : "-", reason, g->reason);
-        add_names(to, g->nodes, g->n_nodes, n_max);
+        add_names(to, g->nodes, g->n_nodes, r->n_top);
         strbuf_add_char(to, '\n');
     }
 }
