@@ -251,6 +251,65 @@ TEST(nodes_beyond_the_search_are_told_apart)
     finish(&f);
 }
 
+TEST(a_random_choice_between_equals_comes_first)
+{
+    struct fixture f;
+    begin(&f);
+    f.w.profile.tie_break = TIE_RANDOM;
+    sched_world_open(&f.w);
+    for (int i = 0; i < 8; i++)
+        world_node(&f.w, arena_printf(&f.w.arena, "n%d", i), "4", "");
+    unsigned n_others = 0;
+    for (int i = 0; i < 8; i++) {
+        const struct pod *pod = add_pod(&f, arena_printf(&f.w.arena, "p%d", i), NULL, 0, "0", "");
+        explain(&f, pod);
+        CHECK_TEXT("the first", f.x.nodes[0].name, f.x.chosen);
+        node_id where = explain_where(f.w.sched, pod);
+        CHECK(sched_run_once(f.w.sched));
+        const struct placed *p = cache_find_pod(sched_cache(f.w.sched), pod->meta.uid);
+        CHECK_STR("as the scheduler chose", sym_text(&f.w.syms, p->pod->node_name), str_of(f.x.chosen));
+        CHECK_INT("and the quick way", p->node, where);
+        n_others += p->node != 0;
+    }
+    CHECK(n_others > 0);
+    finish(&f);
+}
+
+TEST(nodes_that_prefilter_left_out_are_told_so)
+{
+    static const struct node_affinity_args args;
+    struct fixture f;
+    begin(&f);
+    sched_world_add_plugin(&f.w, &nodeaffinity_plugin, &args, 1);
+    open_with_nodes(&f);
+    explain(&f, add_pod(&f, "p", NULL, 0, "1",
+                        "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
+                        "\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\","
+                        "\"values\":[\"n3\"]}]}]}}}"));
+    CHECK_TEXT("chosen", f.x.chosen, "n3");
+    CHECK_INT("groups", f.x.n_groups, 1);
+    CHECK_TEXT("reason", f.x.groups[0].reason, "node(s) didn't satisfy plugin(s) [NodeAffinity]");
+    CHECK_TEXT("plugin", f.x.groups[0].plugin, "NodeAffinity");
+    CHECK_INT("nodes", f.x.groups[0].n_nodes, 2);
+    CHECK(!f.x.scored && !f.x.pre_filter);
+    finish(&f);
+}
+
+TEST(a_pod_that_prefilter_refuses_is_told_so)
+{
+    struct fixture f;
+    begin(&f);
+    sched_world_add_plugin(&f.w, &dynamicresources_plugin, NULL, 1);
+    open_with_nodes(&f);
+    explain(&f, add_pod(&f, "p", NULL, 0, "1", "\"resourceClaims\":[{\"name\":\"c\",\"resourceClaimName\":\"c\"}]"));
+    CHECK_INT("outcome", f.x.outcome, EXPLAINED_REJECTED);
+    CHECK_TEXT("who", f.x.pre_filter, "DynamicResources");
+    CHECK_INT("every node has the reason", f.x.n_refused, 3);
+    CHECK_INT("in one group", f.x.n_groups, 1);
+    CHECK_TEXT("of the plugin", f.x.groups[0].plugin, "DynamicResources");
+    finish(&f);
+}
+
 /* There is no function to call: asking would end the test. */
 TEST(extenders_are_not_asked)
 {
