@@ -75,7 +75,9 @@ static void add_pending(struct strbuf *to, const struct explanation *x)
         if (x->not_tried_plugin)
             strbuf_printf(to, " (%s)", x->not_tried_plugin);
     } else if (x->outcome == EXPLAINED_FITS) {
-        strbuf_printf(to, "is pending, though %s would take it by now: it has not been tried again", x->chosen);
+        strbuf_printf(to, "is pending, though %s would take it by now: nothing that happened since its last attempt "
+                          "made the scheduler try again",
+                      x->chosen);
     } else if (x->outcome == EXPLAINED_ERROR) {
         strbuf_printf(to, "is pending: %s", x->message);
     } else if (x->n_nodes == 1) {
@@ -327,6 +329,13 @@ static void add_evicted(struct strbuf *to, const struct explain_report *r)
     }
 }
 
+/* "What would place it": of a pending pod, on the cluster as it is at the end of the run (r->world->sched). */
+static void print_remedies(struct strbuf *to, const struct explain_report *r)
+{
+    (void)to;
+    (void)r;
+}
+
 void explain_add_text(struct strbuf *to, const struct explain_report *r)
 {
     add_headline(to, r);
@@ -338,4 +347,6 @@ void explain_add_text(struct strbuf *to, const struct explain_report *r)
     add_groups(to, r);
     add_message(to, r->x);
     add_preemption(to, r->x);
+    if (r->pod->state == SIM_PENDING)
+        print_remedies(to, r);
 }
