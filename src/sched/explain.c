@@ -50,8 +50,7 @@ static void end(struct sched *s, struct before *b)
     s->start_index = b->start_index;
     s->n_extenders = b->n_extenders;
     s->rand = b->rand;
-    /* What the order of nodes is depends on when it is made, so the next attempt makes it itself. */
-    s->cache.order_is_stale |= b->order_is_stale;
+    s->cache.order_is_early |= b->order_is_stale; /* the order of nodes depends on when it is made */
 }
 
 node_id explain_where(struct sched *s, const struct pod *pod)

@@ -112,7 +112,7 @@ static void dump(struct asked *a, struct strbuf *to)
     strbuf_reset(to);
     for (int i = 0; i < 4; i++)
         strbuf_printf(to, "%llx ", (unsigned long long)s->rand.state[i]);
-    strbuf_printf(to, "%u %u %d %llu %llu %llu %llu\n", s->start_index, s->n_extenders, s->cache.order_is_stale,
+    strbuf_printf(to, "%u %u %d %llu %llu %llu %llu\n", s->start_index, s->n_extenders, s->cache.order_is_stale || s->cache.order_is_early,
                   (unsigned long long)s->decision_hash, (unsigned long long)s->n_attempts,
                   (unsigned long long)s->last_ticket, (unsigned long long)s->nominator.last_version);
     dump_nodes(&s->cache, &s->nominator, to);
