@@ -515,3 +515,10 @@ const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *
     changed.nominated_node = node_name;
     return form_copy(&class, syms, &changed);
 }
+
+const struct pod *pod_with_version(struct sym_table *syms, const struct pod *p, const char *version)
+{
+    struct pod changed = *p;
+    changed.meta.resource_version = version;
+    return form_copy(&class, syms, &changed);
+}

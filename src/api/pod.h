@@ -175,3 +175,5 @@ TYPED_FUNCTIONS(pod);
 /* The same pod with spec.nodeName set, or status.nominatedNodeName: what the scheduler itself assumes. */
 const struct pod *pod_with_node(struct sym_table *syms, const struct pod *p, sym node_name);
 const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *p, sym node_name);
+/* The same pod with another metadata.resourceVersion: what an API server shows after a change. */
+const struct pod *pod_with_version(struct sym_table *syms, const struct pod *p, const char *version);
