@@ -1,8 +1,9 @@
-/* cmd/explain.c - `berth explain`: why a pod is where it is, where it would go, or why it stays pending.
+/* cmd/explain.c - `berth explain`: why a pod is where it is, where it would go, or why it stays
+ * pending.
  *
- * A pod that has a node is explained on the cluster as it is given. Any other is explained by the attempt that placed it
- * in a simulation of the whole input, taken at the moment the scheduler got to it; or, if it stayed pending, on the
- * cluster as it is at the end. */
+ * A pod that has a node is explained on the cluster as it is given. Any other is explained by the
+ * attempt that placed it in a simulation of the whole input, taken at the moment the scheduler got
+ * to it; or, if it stayed pending, on the cluster as it is at the end. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +19,10 @@ enum { EXIT_PENDING = 3, TOP_NODES = 10, SUGGESTIONS_MAX = 5, NAME_BYTES_MAX = 2
 static const char help[] =
     "usage: berth explain POD|NAMESPACE/POD [-n NAMESPACE] -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N]\n"
     "                     [--top N | --all] [-o text|json]\n\n"
-    "Says why a pod is on its node, where the scheduler would put it, or why it stays pending: the score of every node by\n"
-    "plugin, the nodes that were refused by reason, and who might have to make room. Reads a cluster as berth simulate does.\n"
-    "A pod with a node is explained as if it had none, on the cluster as given. Any other pod, also one that a controller\n"
-    "lacks, is explained at the moment the scheduler got to it in a simulation of the whole input.\n\n"
+    "Says why a pod is on its node, where the scheduler would put it, or why it stays pending: the score of every\n"
+    "node by plugin, the nodes that were refused by reason, and who might have to make room. Reads a cluster as berth\n"
+    "simulate does. A pod with a node is explained as if it had none, on the cluster as given. Any other pod, also one\n"
+    "that a controller lacks, is explained at the moment the scheduler got to it in a simulation of the whole input.\n\n"
     "  -n NAMESPACE   of the pod; needed when pods of several namespaces have the name\n"
     "  -f FILE|DIR    what to read; - is standard input; of a folder all .yaml, .yml and .json files, by name\n"
     "  --config FILE  a KubeSchedulerConfiguration\n"
@@ -30,7 +31,8 @@ static const char help[] =
     "  --all          list all nodes\n"
     "  -o text        for people (default)\n"
     "  -o json        for programs: docs/explain.md\n\n"
-    "exit code: 0 the pod has or gets a node, 3 it is pending or loses its node to another pod, 1 bad input, 2 wrong usage\n\n"
+    "exit code: 0 the pod has or gets a node, 3 it is pending or loses its node to another pod, 1 bad input,\n"
+    "2 wrong usage\n\n"
     "examples:\n"
     "  berth explain shop/too-big -f examples/cluster\n"
     "  berth explain orders-db-0 -n shop -f examples/cluster --all\n"
@@ -85,7 +87,8 @@ struct suggestions {
     uint32_t n;
 };
 
-/* Bytes that both names begin with, up to and with the last dash of them: "cart-6b5-x" and "cart-7d9-y" share "cart-". */
+/* Bytes that both names begin with, up to and with the last dash of them: "cart-6b5-x" and
+ * "cart-7d9-y" share "cart-". */
 static uint32_t shared_words(const char *a, const char *b)
 {
     uint32_t n = 0;
@@ -264,8 +267,8 @@ static int explain_world(const struct explain *x, struct sim_world *w)
     return code;
 }
 
-static int explain_setup(const struct explain *x, struct sim_input *in, struct sym_table *syms, const struct setup *setup,
-                         struct err *e)
+static int explain_setup(const struct explain *x, struct sim_input *in, struct sym_table *syms,
+                         const struct setup *setup, struct err *e)
 {
     struct sim_world w;
     bool failed = sim_world_init(&w, in, syms, setup, x->seed, e) != ERR_OK;

@@ -1,5 +1,5 @@
-/* cmd/explain.h - an explanation as `berth explain` prints it. docs/explain.md describes both forms; fields of the JSON
- * are only ever added.
+/* cmd/explain.h - an explanation as `berth explain` prints it. docs/explain.md describes both forms;
+ * fields of the JSON are only ever added.
  *
  * Thread: main. */
 #pragma once

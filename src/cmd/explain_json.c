@@ -161,7 +161,8 @@ static void add_preemption(struct strbuf *to, const struct explanation *x)
         return;
     }
     add_member(to, ",\n\"preemption\":{", "node", p->node);
-    strbuf_printf(to, ",\"candidates\":%u,\"violations\":%lld,\"victims\":[", p->n_candidates, (long long)p->n_violations);
+    strbuf_printf(to, ",\"candidates\":%u,\"violations\":%lld,\"victims\":[", p->n_candidates,
+                  (long long)p->n_violations);
     for (uint32_t i = 0; i < p->n_victims; i++) {
         add_victim(to, i == 0, p->victims[i].ns, p->victims[i].name, p->victims[i].priority);
         strbuf_add_char(to, '}');

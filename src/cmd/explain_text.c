@@ -1,5 +1,6 @@
-/* cmd/explain_text.c - see explain.h: an explanation for people. A sentence that says it all, the scores of the best nodes,
- * the nodes that were refused by reason, and of a pod that stays what the scheduler says and who might have to go. */
+/* cmd/explain_text.c - see explain.h: an explanation for people. A sentence that says it all, the
+ * scores of the best nodes, the nodes that were refused by reason, and of a pod that stays what the
+ * scheduler says and who might have to go. */
 #include <stdio.h>
 #include <string.h>
 
@@ -108,8 +109,8 @@ static void add_headline(struct strbuf *to, const struct explain_report *r)
         strbuf_printf(to, "of %s; ", r->pod->owner);
     strbuf_printf(to, "profile %s, priority %d\n", x->scheduler_name, (int)x->priority);
     if (r->n_extenders)
-        strbuf_printf(to, "%u extender%s of the configuration %s not asked\n", r->n_extenders, r->n_extenders == 1 ? "" : "s",
-                      r->n_extenders == 1 ? "was" : "were");
+        strbuf_printf(to, "%u %s not asked\n", r->n_extenders,
+                      r->n_extenders == 1 ? "extender of the configuration was" : "extenders of the configuration were");
 }
 
 /* ---- Scores ---- */
@@ -132,7 +133,7 @@ static bool starts_word(const char *name, size_t i)
 static void split(const char *name, struct column *c)
 {
     size_t start = 0;
-    for (size_t i = 1; c->n_words < WORDS_MAX; i++) {
+    for (size_t i = 1; *name && c->n_words < WORDS_MAX; i++) {
         bool last_word = c->n_words == WORDS_MAX - 1;
         if (name[i] && (last_word || !starts_word(name, i)))
             continue;
@@ -180,7 +181,8 @@ struct table {
 static void make_table(const struct explain_report *r, struct table *t)
 {
     const struct explanation *x = r->x;
-    *t = (struct table){ .n_rows = x->n_compared < r->n_top ? x->n_compared : r->n_top, .name_width = 4, .total_width = 5 };
+    *t = (struct table){ .name_width = strlen("NODE"), .total_width = strlen("TOTAL") };
+    t->n_rows = x->n_compared < r->n_top ? x->n_compared : r->n_top;
     for (uint32_t i = 0; i < x->n_plugins && i < PLUGINS_MAX; i++)
         if (has_a_say(x, i))
             t->columns[t->n_columns++] = make_column(x, i, t->n_rows);
@@ -233,7 +235,8 @@ static void add_scores(struct strbuf *to, const struct explain_report *r)
         return;
     struct table t;
     make_table(r, &t);
-    strbuf_printf(to, "\nScores of the %u nodes that were compared (0 to 100, times the plugin's weight)\n", x->n_compared);
+    strbuf_printf(to, "\nScores of the %u nodes that were compared (0 to 100, times the plugin's weight)\n",
+                  x->n_compared);
     add_heading(to, &t);
     for (uint32_t i = 0; i < t.n_rows; i++) {
         strbuf_printf(to, "  %-*s  %*lld", t.name_width, x->nodes[i].name, t.total_width, (long long)x->nodes[i].total);
@@ -304,7 +307,8 @@ static void add_preemption(struct strbuf *to, const struct explanation *x)
     const struct explained_preemption *p = x->preemption;
     if (!p || x->not_tried)
         return;
-    strbuf_printf(to, "\nIt would make room on %s by evicting %u pod%s", p->node, p->n_victims, p->n_victims == 1 ? "" : "s");
+    strbuf_printf(to, "\nIt would make room on %s by evicting %u pod%s", p->node, p->n_victims,
+                  p->n_victims == 1 ? "" : "s");
     if (p->n_violations)
         strbuf_printf(to, ", %lld of them against a disruption budget", (long long)p->n_violations);
     strbuf_add_char(to, '\n');
@@ -329,7 +333,8 @@ static void add_evicted(struct strbuf *to, const struct explain_report *r)
     }
 }
 
-/* "What would place it": of a pending pod, on the cluster as it is at the end of the run (r->world->sched). */
+/* "What would place it": of a pending pod, on the cluster as it is at the end of the run
+ * (r->world->sched). */
 static void print_remedies(struct strbuf *to, const struct explain_report *r)
 {
     (void)to;

@@ -143,8 +143,9 @@ static inline bool cache_is_assumed(const struct cache *c, const char *uid)
     return p && p->assumed;
 }
 
-/* A pod taken off its row for a moment, so that an attempt sees the cluster without it. Until it is put back nothing else
- * may be done to the cache. Then everything that decisions depend on is as it was, the order of the row's pods too. */
+/* A pod taken off its row for a moment, so that an attempt sees the cluster without it. Until it is put
+ * back nothing else may be done to the cache. Then everything that decisions depend on is as it was, the
+ * order of the row's pods too. */
 struct lifted_pod {
     struct placed *placed; /* out of the row; NULL: it was on none */
     struct host_port *ports; /* heap; of the row, as they were */

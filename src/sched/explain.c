@@ -97,7 +97,8 @@ static const char *node_name(struct work *w, node_id id)
     return copy_sym(w, w->attempt->cycle.cache->rows.at[id].name);
 }
 
-/* The plugin that a status is of. PreFilter's narrowing has none in the status, even where it was one plugin's. */
+/* The plugin that a status is of. PreFilter's narrowing has none in the status, even where it was
+ * one plugin's. */
 static const char *plugin_of(const struct work *w, const struct filter_status *status)
 {
     const struct attempt *a = w->attempt;
@@ -227,8 +228,8 @@ static int compare_ranked(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* The chosen node first, whatever decided between equals; then by total, equals in the order of the heap that upstream
- * takes them from. */
+/* The chosen node first, whatever decided between equals; then by total, equals in the order of the
+ * heap that upstream takes them from. */
 static struct ranked *rank(struct work *w)
 {
     const struct attempt *a = w->attempt;

@@ -1,13 +1,16 @@
 /* sched/explain.h - why a pod is where it is, where it would go, or why it fits nowhere.
  *
- * An explanation is an attempt made for the asking: on the scheduler's own state, by its own code, and without any effect
- * on it. A pod that has a node is lifted off it for the attempt and put back; where the next search begins, the random
- * numbers, the queue, the nominations and the hash of decisions stay as they were. Only caches that no decision depends on
- * get warmer. So what is said is what the scheduler would do if it got to the pod now.
+ * An explanation is an attempt made for the asking: on the scheduler's own state, by its own code, and
+ * without any effect on it. A pod that has a node is lifted off it for the attempt and put back; where
+ * the next search begins, the random numbers, the queue, the nominations and the hash of decisions stay
+ * as they were. Only caches that no decision depends on get warmer. So what is said is what the
+ * scheduler would do if it got to the pod now.
  *
- * Extenders are not asked, since they may have effects of their own: `n_extenders` says how many would have had a say.
+ * Extenders are not asked, since they may have effects of their own: `n_extenders` says how many would
+ * have had a say.
  *
- * The result is a copy of texts and numbers in the caller's arena, and stays valid whatever the scheduler does next.
+ * The result is a copy of texts and numbers in the caller's arena, and stays valid whatever the
+ * scheduler does next.
  *
  * Thread: scheduling thread only, between attempts or ahead of one (sched_watch_attempts). */
 #pragma once
@@ -83,14 +86,14 @@ struct explanation {
     const char *not_tried_plugin;
     const char *nominated; /* the node that the pod was promised; NULL: none */
     bool nominated_used;   /* and that settled it */
-    const char *pre_filter; /* the plugin that ended the attempt before any node was looked at; NULL: none did */
-    const char *post_filter; /* what was said of making room; NULL: it was not looked into, or there is nothing to say */
+    const char *pre_filter; /* the plugin that ended the attempt before any node was looked at; "": several; NULL: none */
+    const char *post_filter; /* what was said of making room; NULL: nothing */
     const struct explained_preemption *preemption; /* NULL: nobody would be evicted */
 
     struct explained_plugin *plugins; /* that score, in order */
     uint32_t n_plugins;
     bool scored;
-    struct explained_node *nodes; /* compared ones by rank, the chosen one first; then not compared, then refused ones */
+    struct explained_node *nodes; /* compared ones by rank, the chosen one first; not compared ones; refused ones */
     uint32_t n_nodes, n_compared, n_not_compared, n_refused;
     struct explained_group *groups; /* most nodes first */
     uint32_t n_groups;

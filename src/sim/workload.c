@@ -156,7 +156,8 @@ static void io_evict(void *context, io_ticket ticket, const struct pod *victim, 
     vec_push(&r->outcomes, (struct outcome){ ticket, pod_ref(victim), OUTCOME_EVICTED });
 }
 
-/* As the API server stores and shows it: with a version of its own, or the scheduler takes it for what it knows. */
+/* As the API server stores and shows it: with a version of its own, or the scheduler takes it for what it
+ * knows. */
 static const struct pod *nominated(struct run *r, const struct status_change *change)
 {
     char version[32];

@@ -58,7 +58,8 @@ static void io_evict(void *context, io_ticket ticket, const struct pod *victim, 
     vec_push(&w->outcomes, (struct sim_outcome){ ticket, pod_ref(victim), SIM_OUTCOME_EVICTED });
 }
 
-/* As the API server stores and shows it: with a version of its own, or the scheduler takes it for what it knows. */
+/* As the API server stores and shows it: with a version of its own, or the scheduler takes it for what it
+ * knows. */
 static const struct pod *nominated(struct sim_world *w, const struct status_change *change)
 {
     char version[32];

@@ -14,7 +14,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests/golden/explain"
 CLUSTER = ["-f", "examples/cluster"]
-N_CLUSTERS, N_PODS = 30, 8
+N_CLUSTERS, N_PODS = 40, 8
 
 failures = 0
 
@@ -121,6 +121,27 @@ def check_extenders(folder):
     check(code == 0 and "1 extender of the configuration was not asked" in out, f"extenders: {code} {out} {err}")
 
 
+def check_preemption(folder):
+    def of_size(cpu):
+        return [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]
+
+    path = write(folder, [node("n1"), node("n2"), pod("old", nodeName="n2", priority=20, containers=of_size("3")),
+                          pod("low", nodeName="n1", containers=of_size("3")), pod("high", priority=9, containers=of_size("2")),
+                          pod("mid", priority=5, containers=of_size("4"))])
+    code, out, _ = berth("explain", "high", "-f", path)
+    check(code == 0 and out.startswith("default/high goes to n1, the node it was promised\n"), f"promised: {code} {out}")
+    check("Evicted to make room for it\n  default/low (priority 0) from n1\n" in out, f"evicted: {out}")
+    code, out, _ = berth("explain", "high", "-f", path, "-o", "json")
+    x = json.loads(out)
+    check(x["nominated"] == "n1" and x["nominatedUsed"] and x["compared"][0]["total"] is None, f"promised: {out}")
+    check(x["evicted"] == [{"namespace": "default", "name": "low", "priority": 0, "node": "n1"}], f"evicted: {out}")
+    code, out, _ = berth("explain", "low", "-f", path)
+    check(code == 0 and out.startswith("default/low is on n1, and would be put there again, the only node that fits\n"),
+          f"as given: {code} {out}")
+    code, out, _ = berth("explain", "mid", "-f", path)
+    check(code == 3 and out.startswith("default/mid is pending: none of 2 nodes fits\n"), f"pending: {code} {out}")
+
+
 # ---- Random clusters ----
 
 def random_node(r, i):
@@ -205,6 +226,7 @@ def check_as_simulated(path, options, what):
             check(code == 0 and x["state"] == "placed" and x["chosen"] == p["node"], f"{this}: {x['chosen']}, not {p['node']}")
         elif state == "pending":
             check(code == 3 and x["state"] == "pending", f"{this}: exit code {code}")
+            check(x["notTried"] or x["outcome"] != "fits", f"{this}: it fits on {x['chosen']}")
             check(x["outcome"] != "rejected" or x["message"].startswith(f"0/{run['summary']['nodes']} nodes are available: "),
                   f"{this}: {x['message']}")
             check((x["message"] is None) == (x["outcome"] == "fits"), f"{this}: {x['outcome']}, {x['message']}")
@@ -229,6 +251,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_wrong_questions(folder)
         check_extenders(folder)
+        check_preemption(folder)
         check_random_clusters(folder)
     print(f"{failures} failures")
     return 1 if failures else 0

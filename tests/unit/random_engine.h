@@ -1,7 +1,9 @@
-/* tests/unit/random_engine.h - a whole scheduler under random events in random order: nodes, pods and objects come, change
- * and go, bindings and evictions are answered early, late, with errors or after the pod is gone, time passes.
+/* tests/unit/random_engine.h - a whole scheduler under random events in random order: nodes, pods and
+ * objects come, change and go, bindings and evictions are answered early, late, with errors or after
+ * the pod is gone, time passes.
  *
- * A small model of the API server holds the truth. After every attempt: a pod is only put where its requests fit. */
+ * A small model of the API server holds the truth. After every attempt: a pod is only put where its
+ * requests fit. */
 #pragma once
 
 #include "sched/attempt.h"
@@ -80,7 +82,8 @@ static inline void io_bind(void *context, io_ticket ticket, const struct pod *po
     vec_push(&g->new_asks, (struct ask){ ASK_BIND, ticket, keep(g, pod->meta.uid), keep_sym(g, node) });
 }
 
-static inline void io_volumes(void *context, io_ticket ticket, const struct pod *pod, sym node, const struct volume_decisions *d)
+static inline void io_volumes(void *context, io_ticket ticket, const struct pod *pod, sym node,
+                              const struct volume_decisions *d)
 {
     struct engine *g = context;
     (void)d;
@@ -110,7 +113,8 @@ static inline void io_event(void *context, const struct event_note *note)
 
 /* ---- No overcommitment by the scheduler itself ---- */
 
-static inline void check_amount(struct engine *g, const struct ask *ask, const char *what, int64_t want, int64_t used, int64_t alloc)
+static inline void check_amount(struct engine *g, const struct ask *ask, const char *what, int64_t want, int64_t used,
+                                int64_t alloc)
 {
     if (want > 0 && used > alloc)
         FAIL("seed %llu, step %u: %s of %s does not fit on %s: %lld used of %lld", (unsigned long long)g->seed, g->step,

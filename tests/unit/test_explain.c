@@ -1,4 +1,5 @@
-/* Explanations one by one: what is said of pods with and without a node, and of whoever else has a say. */
+/* Explanations one by one: what is said of pods with and without a node, and of whoever else has a
+ * say. */
 #include "sched/explain.h"
 #include "tests/unit/sched_world.h"
 
@@ -128,11 +129,12 @@ static const struct {
     const char *message, *not_tried, *not_tried_plugin;
 } stays[] = {
     { "too big", "9", "", EXPLAINED_REJECTED,
-      "0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 Preemption is not helpful for "
-      "scheduling.",
+      "0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 Preemption is not "
+      "helpful for scheduling.",
       NULL, NULL },
     { "may not preempt", "9", "\"preemptionPolicy\":\"Never\"", EXPLAINED_REJECTED,
-      "0/3 nodes are available: 3 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.", NULL, NULL },
+      "0/3 nodes are available: 3 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.", NULL,
+      NULL },
     { "gated, and would fit", "1", "\"schedulingGates\":[{\"name\":\"g\"}]", EXPLAINED_FITS, NULL,
       "waiting for scheduling gates: [g]", "SchedulingGates" },
     { "of another scheduler", "1", "\"schedulerName\":\"other\"", EXPLAINED_ERROR,
@@ -202,7 +204,8 @@ TEST(a_promised_node_settles_it)
     struct fixture f;
     begin(&f);
     open_with_nodes(&f);
-    const struct pod *pod = pod_with_nomination(&f.w.syms, world_pod(&f.w, "p", NULL, 0, "1", ""), world_sym(&f.w, "n3"));
+    const struct pod *plain = world_pod(&f.w, "p", NULL, 0, "1", "");
+    const struct pod *pod = pod_with_nomination(&f.w.syms, plain, world_sym(&f.w, "n3"));
     explain(&f, pod);
     CHECK_TEXT("chosen", f.x.chosen, "n3");
     CHECK_TEXT("promised", f.x.nominated, "n3");
@@ -219,7 +222,8 @@ TEST(a_promise_to_a_pod_with_a_node_is_over)
     struct fixture f;
     begin(&f);
     open_with_nodes(&f);
-    const struct pod *pod = pod_with_nomination(&f.w.syms, world_pod(&f.w, "p", "n3", 0, "1", ""), world_sym(&f.w, "n3"));
+    const struct pod *plain = world_pod(&f.w, "p", "n3", 0, "1", "");
+    const struct pod *pod = pod_with_nomination(&f.w.syms, plain, world_sym(&f.w, "n3"));
     sched_pod_set(f.w.sched, pod);
     explain(&f, pod);
     CHECK_TEXT("chosen", f.x.chosen, "n2");

@@ -1,5 +1,6 @@
-/* Explanations amid random events (random_engine.h): each is sound, each says what the attempt that follows then does, and
- * a run in which pods are explained after every step takes the same decisions as one in which nobody asks. */
+/* Explanations amid random events (random_engine.h): each is sound, each says what the attempt that
+ * follows then does, and a run in which pods are explained after every step takes the same decisions
+ * as one in which nobody asks. */
 #include "sched/dump.h"
 #include "sched/explain.h"
 #include "tests/unit/random_engine.h"
@@ -36,7 +37,8 @@ static void check_compared(const struct explanation *x, uint32_t i)
     CHECK(i == 0 || x->nodes[i - 1].total >= n->total);
 }
 
-static bool group_has(const struct explained_group *g, const struct explained_refusal *r, const char *reason, const char *node)
+static bool group_has(const struct explained_group *g, const struct explained_refusal *r, const char *reason,
+                      const char *node)
 {
     if (strcmp(g->reason, reason) != 0 || g->code != r->code || (g->plugin == NULL) != (r->plugin == NULL) ||
         (g->plugin && strcmp(g->plugin, r->plugin) != 0))
@@ -105,16 +107,18 @@ static void check_sound(struct asked *a, const struct explanation *x)
 
 /* ---- Questions ---- */
 
-/* All of the scheduler that decisions come from; dumps have the pods of every row in order, and the queue. */
+/* All of the scheduler that decisions come from; dumps have the pods of every row in order, and the
+ * queue. */
 static void dump(struct asked *a, struct strbuf *to)
 {
     const struct sched *s = a->g.sched;
     strbuf_reset(to);
     for (int i = 0; i < 4; i++)
         strbuf_printf(to, "%llx ", (unsigned long long)s->rand.state[i]);
-    strbuf_printf(to, "%u %u %d %llu %llu %llu %llu\n", s->start_index, s->n_extenders, s->cache.order_is_stale || s->cache.order_is_early,
-                  (unsigned long long)s->decision_hash, (unsigned long long)s->n_attempts,
-                  (unsigned long long)s->last_ticket, (unsigned long long)s->nominator.last_version);
+    strbuf_printf(to, "%u %u %d %llu %llu %llu %llu\n", s->start_index, s->n_extenders,
+                  s->cache.order_is_stale || s->cache.order_is_early, (unsigned long long)s->decision_hash,
+                  (unsigned long long)s->n_attempts, (unsigned long long)s->last_ticket,
+                  (unsigned long long)s->nominator.last_version);
     dump_nodes(&s->cache, &s->nominator, to);
     dump_queue_summary(s->queue, to);
     dump_queue_pods(s->queue, s->syms, to);
@@ -276,8 +280,8 @@ TEST(explaining_changes_nothing_and_says_what_comes)
         CHECK_INT("syms that nobody gave up", sym_n_live(&syms), n_live);
         sym_fini(&syms);
     }
-    printf("%u attempts fit, %u did not, %u preempted; %u pods with a node and %u gated ones were explained\n", a->n_fits,
-           a->n_rejected, a->n_preempts, a->n_running, a->n_gated);
+    printf("%u attempts fit, %u did not, %u preempted; %u pods with a node and %u gated ones were explained\n",
+           a->n_fits, a->n_rejected, a->n_preempts, a->n_running, a->n_gated);
     CHECK(a->n_fits > 0 && a->n_rejected > 0 && a->n_preempts > 0 && a->n_running > 0 && a->n_gated > 0);
     free(a);
 }
