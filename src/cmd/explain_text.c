@@ -294,7 +294,7 @@ static void add_groups(struct strbuf *to, const struct explain_report *r)
 
 static void add_message(struct strbuf *to, const struct explanation *x)
 {
-    if (x->outcome == EXPLAINED_FITS || x->not_tried)
+    if (x->outcome != EXPLAINED_REJECTED || x->not_tried)
         return;
     if (x->pre_filter)
         strbuf_printf(to, "\nNo node was looked at: %s%srefused the pod as a whole\n", x->pre_filter,

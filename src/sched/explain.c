@@ -133,6 +133,8 @@ static struct refused *new_refusal(struct work *w, const struct filter_status *s
     struct refused *r = ARENA_NEW(w->arena, struct refused);
     struct reasons reasons = { .arena = w->attempt->cycle.arena };
     framework_reasons(&w->attempt->cycle, status, &reasons);
+    if (!reasons.texts.n)
+        vec_push(&reasons.texts, "no reason given");
     const char **texts = ARENA_NEW_N(w->arena, const char *, reasons.texts.n);
     r->told = (struct explained_refusal){ .plugin = copy(w, plugin_of(w, status)),
                                           .code = status->verdict.code,

@@ -142,6 +142,26 @@ def check_preemption(folder):
     check(code == 3 and out.startswith("default/mid is pending: none of 2 nodes fits\n"), f"pending: {code} {out}")
 
 
+def check_many_nodes(folder):
+    path = write(folder, [node(f"n{i}", "1" if i % 4 == 0 else "4") for i in range(200)] +
+                 [pod("p", containers=[{"name": "c", "image": "i", "resources": {"requests": {"cpu": "2"}}}])])
+    _, out, _ = berth("explain", "p", "-f", path)
+    check("goes to n1 (score 436)" in out and "the first of 150 with the same score" in out, f"headline: {out}")
+    check("  and 140 more: --all or --top N shows them\n" in out and " and 40 more\n" in out, f"folded: {out}")
+    _, out, _ = berth("explain", "p", "-f", path, "--all")
+    check(" more" not in out and out.count("\n  n") == 150, f"all: {out}")
+    _, out, _ = berth("explain", "p", "-f", path, "--top", "3")
+    check(out.count("\n  n") == 3 and " and 47 more\n" in out, f"top: {out}")
+
+
+def check_never_tried(folder):
+    path = write(folder, [node("n1"), pod("other", schedulerName="mine")])
+    code, out, _ = berth("explain", "other", "-f", path)
+    check(code == 3 and out.startswith('default/other is pending: no profile is named "mine" (spec.schedulerName)\n'), out)
+    code, out, _ = berth("explain", "p", "-f", write(folder, [pod("p")]))
+    check(code == 3 and out.startswith("default/p is pending: no nodes available to schedule pods\n"), out)
+
+
 # ---- Random clusters ----
 
 def random_node(r, i):
@@ -252,6 +272,8 @@ def main():
         check_wrong_questions(folder)
         check_extenders(folder)
         check_preemption(folder)
+        check_many_nodes(folder)
+        check_never_tried(folder)
         check_random_clusters(folder)
     print(f"{failures} failures")
     return 1 if failures else 0
