@@ -51,7 +51,11 @@ static void add_score(struct strbuf *to, const struct explanation *x)
 static void add_running(struct strbuf *to, const struct explanation *x)
 {
     strbuf_printf(to, "is on %s", x->node);
-    if (x->outcome != EXPLAINED_FITS) {
+    if (x->outcome == EXPLAINED_ERROR) {
+        strbuf_printf(to, "; it cannot be scheduled again: %s", x->not_tried ? x->not_tried : x->message);
+        return;
+    }
+    if (x->outcome == EXPLAINED_REJECTED) {
         STRBUF_ADD_LIT(to, "; if it were scheduled again now, no node would fit");
         return;
     }

@@ -158,6 +158,9 @@ def check_never_tried(folder):
     path = write(folder, [node("n1"), pod("other", schedulerName="mine")])
     code, out, _ = berth("explain", "other", "-f", path)
     check(code == 3 and out.startswith('default/other is pending: no profile is named "mine" (spec.schedulerName)\n'), out)
+    path = write(folder, [node("n1"), pod("other", schedulerName="mine", nodeName="n1")])
+    code, out, _ = berth("explain", "other", "-f", path)
+    check(code == 0 and out.startswith('default/other is on n1; it cannot be scheduled again: no profile is named "mine"'), out)
     code, out, _ = berth("explain", "p", "-f", write(folder, [pod("p")]))
     check(code == 3 and out.startswith("default/p is pending: no nodes available to schedule pods\n"), out)
 
