@@ -520,3 +520,10 @@ const struct pod *pod_of_changed(struct sym_table *syms, const struct pod *chang
 {
     return form_copy(&class, syms, changed);
 }
+
+const struct pod *pod_with_version(struct sym_table *syms, const struct pod *p, const char *version)
+{
+    struct pod changed = *p;
+    changed.meta.resource_version = version;
+    return form_copy(&class, syms, &changed);
+}

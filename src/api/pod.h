@@ -177,3 +177,5 @@ const struct pod *pod_with_node(struct sym_table *syms, const struct pod *p, sym
 const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *p, sym node_name);
 /* A form of its own out of a copy of a pod's struct in which members were changed. */
 const struct pod *pod_of_changed(struct sym_table *syms, const struct pod *changed);
+/* The same pod with another metadata.resourceVersion: what an API server shows after a change. */
+const struct pod *pod_with_version(struct sym_table *syms, const struct pod *p, const char *version);

@@ -15,7 +15,7 @@ struct command {
     int (*run)(const struct command *c, int argc, char **argv);
 };
 
-extern const struct command bench_command, decode_command, simulate_command, version_command;
+extern const struct command bench_command, decode_command, explain_command, simulate_command, version_command;
 
 /* The next option or argument that is not an option; shared parsing of "--name value" and "--name=value".
  * Returns the value when argv[*at] is `name` (advancing *at past it), NULL when it is another option.

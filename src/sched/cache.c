@@ -254,7 +254,9 @@ void cache_add_node(struct cache *c, const struct node *node)
         bitset_set(c->col.listed, id);
         c->order_is_stale = true;
     } else if (zone != row->zone) {
-        /* The order itself waits for the next node that comes or goes, as upstream's does. */
+        /* The order itself waits for the next node that comes or goes, as upstream's does; but one that was
+         * made early is not what the next attempt would make. */
+        c->order_is_stale |= c->order_is_early;
         node_tree_remove(c->tree, row->zone, id);
         node_tree_add(c->tree, zone, id);
     }
@@ -523,29 +525,43 @@ void cache_drop_new_node(struct cache *c, node_id id, bool order_was_identity)
     drop_if_empty(c, id);
 }
 
-void cache_lift_pod(struct cache *c, struct placed *p)
+struct lifted_pod cache_lift(struct cache *c, const char *uid)
 {
+    struct lifted_pod l = { .placed = find_placed(c, uid) };
+    struct placed *p = l.placed;
+    if (!p)
+        return l;
     struct node_row *row = &c->rows.at[p->node];
+    l.n_ports = row->ports.n;
+    if (l.n_ports)
+        l.ports = memcpy(mem_alloc(l.n_ports * sizeof(*l.ports)), row->ports.at, l.n_ports * sizeof(*l.ports));
     count_pod(c, p, false);
     vec_remove_swap(&row->pods, p->index);
     if (p->index < row->pods.n)
         row->pods.at[p->index]->index = p->index;
+    map_str_remove(&c->pods, str_of(uid), NULL);
     for (size_t i = 0; p->pod->n_ports && i < row->pods.n; i++)
         count_ports(row, row->pods.at[i]->pod, true); /* of two that share a port, the other still has it */
+    return l;
 }
 
-void cache_put_back_pod(struct cache *c, struct placed *p, const struct host_port *ports, size_t n_ports)
+void cache_put_back(struct cache *c, struct lifted_pod lifted)
 {
+    struct placed *p = lifted.placed;
+    if (!p)
+        return;
     struct node_row *row = &c->rows.at[p->node];
     vec_push(&row->pods, p);
     struct placed *moved = row->pods.at[p->index]; /* p itself if it was the last */
     row->pods.at[p->index] = p;
     row->pods.at[row->pods.n - 1] = moved;
     moved->index = (uint32_t)row->pods.n - 1;
+    map_str_put(&c->pods, str_of(p->pod->meta.uid), NULL)->ptr = p;
     count_pod(c, p, true);
     vec_reset(&row->ports);
-    for (size_t i = 0; i < n_ports; i++)
-        vec_push(&row->ports, ports[i]);
+    for (size_t i = 0; i < lifted.n_ports; i++)
+        vec_push(&row->ports, lifted.ports[i]);
+    free(lifted.ports);
 }
 
 bool cache_changes(const struct cache *c, uint64_t since, void (*each)(void *context, node_id row), void *context)

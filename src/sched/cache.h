@@ -95,6 +95,7 @@ struct cache {
     VEC(uint32_t) heap_order;   /* heap_order.h, for as many places as there are nodes */
     VEC(uint32_t) heap_least;   /* the least of each 64 of them */
     bool order_is_stale, order_is_identity; /* identity: order[i] == i for all */
+    bool order_is_early;        /* made for a question, before the attempt that would have made it (explain.c) */
     uint64_t order_epoch;       /* grows when the order is made anew */
     struct node_tree *tree;
     VEC(struct taint_set) taint_sets; /* by number; 0 is the empty set */
@@ -158,10 +159,15 @@ void cache_suppose_node(struct cache *c, node_id id, const struct node *node);
 /* A node without images that nobody has heard of, last in an order that is not stale. Inverse: cache_drop_new_node. */
 node_id cache_suppose_new_node(struct cache *c, const struct node *node);
 void cache_drop_new_node(struct cache *c, node_id id, bool order_was_identity);
-/* The pod is not on its row; it can still be found by uid. Inverse: cache_put_back_pod, with the row's
- * ports as they were. */
-void cache_lift_pod(struct cache *c, struct placed *p);
-void cache_put_back_pod(struct cache *c, struct placed *p, const struct host_port *ports, size_t n_ports);
+/* The pod is not on its row, if it was on one, and its uid is not known. Inverse: cache_put_back, after which also the
+ * order of the row's pods and ports is what it was. */
+struct lifted_pod {
+    struct placed *placed;   /* NULL: it was on no row */
+    struct host_port *ports; /* heap; of the row, as they were */
+    size_t n_ports;
+};
+struct lifted_pod cache_lift(struct cache *c, const char *uid);
+void cache_put_back(struct cache *c, struct lifted_pod lifted);
 
 /* Rows changed after generation `since`, each once or more, newest last; false when the log does not
  * reach back that far (everything may have changed). */

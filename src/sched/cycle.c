@@ -22,6 +22,9 @@ bool sched_run_once(struct sched *s)
     }
     struct attempt a;
     s->n_attempts++;
+    if (s->before_attempt)
+        s->before_attempt(s->before_attempt_context, qp->pod);
+    s->cache.order_is_early = false;
     attempt_run(s, &a, qp->pod, now_ms);
     if (a.outcome == ATTEMPT_FITS)
         bind_start(s, &a, qp);

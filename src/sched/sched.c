@@ -146,3 +146,15 @@ struct nominator *sched_nominator(struct sched *s)
 {
     return &s->nominator;
 }
+
+const struct pod *sched_pod(const struct sched *s, const char *uid)
+{
+    union map_value *found = map_str_find(&s->pods, str_of(uid));
+    return found ? found->const_ptr : NULL;
+}
+
+void sched_watch_attempts(struct sched *s, void (*before)(void *context, const struct pod *pod), void *context)
+{
+    s->before_attempt = before;
+    s->before_attempt_context = context;
+}

@@ -71,5 +71,10 @@ struct cache *sched_cache(struct sched *s);
 struct queue *sched_queue(struct sched *s);
 struct objects *sched_objects(struct sched *s);
 struct nominator *sched_nominator(struct sched *s);
+/* The newest version of an unfinished pod of the cluster, borrowed until it changes; NULL: not known. */
+const struct pod *sched_pod(const struct sched *s, const char *uid);
+/* Calls `before` with the pod whose turn it is, ahead of each attempt. It may ask (explain.h) but change
+ * nothing. NULL ends it. */
+void sched_watch_attempts(struct sched *s, void (*before)(void *context, const struct pod *pod), void *context);
 /* FNV-1a over all decisions so far (pod, node or failure text): equal for equal inputs, times and seed. */
 uint64_t sched_decision_hash(const struct sched *s);

@@ -64,6 +64,8 @@ struct sched {
     int64_t next_backoff_flush_ms, next_unschedulable_flush_ms;
     uint64_t n_attempts, n_placed, n_unschedulable, n_errors;
     uint64_t decision_hash;
+    void (*before_attempt)(void *context, const struct pod *pod); /* sched_watch_attempts; NULL: nobody watches */
+    void *before_attempt_context;
 };
 
 /* bind.c: takes the record of a pod for which a node was found. */

@@ -22,7 +22,6 @@ void what_if_begin(struct what_if *w, struct sched *s)
         .now_ms = s->io.now_ms(s->io.context),
         .order_was_stale = s->cache.order_is_stale,
     };
-    arena_init(&w->arena);
     cache_update_order(&s->cache);
     s->classes = classes_new();
     s->memos = memos_new();
@@ -38,7 +37,6 @@ void what_if_end(struct what_if *w)
     s->memos = w->memos;
     s->cache.order_is_stale = w->order_was_stale;
     vec_fini(&w->steps);
-    arena_fini(&w->arena);
 }
 
 /* ---- Changes ---- */
@@ -60,16 +58,10 @@ void what_if_new_node(struct what_if *w, const struct node *node)
     vec_push(&w->steps, (struct what_if_step){ .kind = WHAT_IF_NEW_NODE, .row = row, .order_was_identity = identity });
 }
 
-void what_if_without(struct what_if *w, struct placed *placed)
+void what_if_without(struct what_if *w, const struct placed *placed)
 {
-    struct cache *cache = &w->sched->cache;
-    const struct node_row *row = &cache->rows.at[placed->node];
-    struct host_port *ports = arena_alloc(&w->arena, row->ports.n * sizeof(*ports));
-    for (size_t i = 0; i < row->ports.n; i++)
-        ports[i] = row->ports.at[i];
-    vec_push(&w->steps, (struct what_if_step){ .kind = WHAT_IF_POD, .placed = placed, .ports = ports,
-                                               .n_ports = (uint32_t)row->ports.n });
-    cache_lift_pod(cache, placed);
+    struct lifted_pod lifted = cache_lift(&w->sched->cache, placed->pod->meta.uid);
+    vec_push(&w->steps, (struct what_if_step){ .kind = WHAT_IF_POD, .lifted = lifted });
 }
 
 static void undo_step(struct what_if *w, const struct what_if_step *step)
@@ -84,7 +76,7 @@ static void undo_step(struct what_if *w, const struct what_if_step *step)
         cache_drop_new_node(cache, step->row, step->order_was_identity);
         break;
     case WHAT_IF_POD:
-        cache_put_back_pod(cache, step->placed, step->ports, step->n_ports);
+        cache_put_back(cache, step->lifted);
         break;
     }
 }
@@ -95,7 +87,6 @@ void what_if_undo(struct what_if *w)
         struct what_if_step step = vec_pop(&w->steps);
         undo_step(w, &step);
     }
-    arena_reset(&w->arena);
 }
 
 /* ---- The question ---- */

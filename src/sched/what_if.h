@@ -25,19 +25,16 @@ enum what_if_step_kind { WHAT_IF_NODE, WHAT_IF_NEW_NODE, WHAT_IF_POD };
 /* What has to be taken back. */
 struct what_if_step {
     enum what_if_step_kind kind;
-    bool order_was_identity;       /* WHAT_IF_NEW_NODE */
+    bool order_was_identity;  /* WHAT_IF_NEW_NODE */
     node_id row;
-    uint32_t n_ports;
-    const struct node *node;       /* WHAT_IF_NODE: as it was; a reference */
-    struct placed *placed;         /* WHAT_IF_POD */
-    const struct host_port *ports; /* of the row, before it left */
+    const struct node *node;  /* WHAT_IF_NODE: as it was; a reference */
+    struct lifted_pod lifted; /* WHAT_IF_POD */
 };
 
 struct what_if {
     struct sched *sched;
     struct classes *classes; /* the scheduler's own */
     struct memos *memos;     /* the same */
-    struct arena arena;      /* of the steps */
     VEC(struct what_if_step) steps;
     int64_t now_ms;
     bool order_was_stale;
@@ -60,7 +57,7 @@ void what_if_node(struct what_if *w, node_id row, const struct node *node);
 /* One node more, without images; no node, pod or nomination may know its name. */
 void what_if_new_node(struct what_if *w, const struct node *node);
 /* The pod is not on its node, which has a Node object. */
-void what_if_without(struct what_if *w, struct placed *placed);
+void what_if_without(struct what_if *w, const struct placed *placed);
 void what_if_undo(struct what_if *w);
 
 struct what_if_answer what_if_ask(struct what_if *w, const struct pod *pod);

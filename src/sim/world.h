@@ -61,6 +61,7 @@ struct sim_world {
     struct map_u64 node_by_name; /* sym -> index */
     VEC(struct sim_outcome) outcomes; /* what the scheduler asked for and has not been answered yet */
     uint32_t n_in_state[N_SIM_STATES];
+    uint64_t n_nominations; /* so far: versions of the pods that got or lost one */
 };
 
 /* Completes the input (defaults.h, expand.h) and hands everything to a new scheduler. An error names the object. */

@@ -24,7 +24,7 @@ struct story {
 };
 
 /* Whether it went well; otherwise s->e says why. */
-static bool start(struct story *s, const char *text)
+static bool open_story(struct story *s, const char *text)
 {
     sim_input_init(&s->in);
     err_init(&s->e, &s->in.arena);
@@ -32,8 +32,13 @@ static bool start(struct story *s, const char *text)
     s->world = (struct sim_world){ .syms = &s->syms };
     if (setup_from_text(&s->setup, &s->syms, (struct str){ NULL, 0 }, plugin_registry, &s->e))
         FAIL("%s", s->e.message);
-    if (sim_input_text(&s->in, "file", str_of(text), &s->e) ||
-        sim_world_init(&s->world, &s->in, &s->syms, &s->setup, 1, &s->e))
+    return !sim_input_text(&s->in, "file", str_of(text), &s->e) &&
+           !sim_world_init(&s->world, &s->in, &s->syms, &s->setup, 1, &s->e);
+}
+
+static bool start(struct story *s, const char *text)
+{
+    if (!open_story(s, text))
         return false;
     sim_world_run(&s->world);
     return true;
@@ -216,6 +221,23 @@ TEST(a_volume_is_bound_once)
     CHECK_INT("placed", s.world.n_in_state[SIM_PLACED], 1);
     CHECK_INT("pending", s.world.n_in_state[SIM_PENDING], 1);
     CHECK_INT("where the volume is", s.world.pods.at[0].node, 1);
+    finish(&s);
+}
+
+static void note_promise(void *context, const struct pod *pod)
+{
+    *(sym *)context = pod->nominated_node;
+}
+
+TEST(a_pod_that_made_room_has_its_node_promised)
+{
+    struct story s;
+    CHECK(open_story(&s, NODE("n1", "") POD("low", "nodeName: n1, " CONTAINERS("3")) POD("high", "priority: 5, " CONTAINERS("2"))));
+    sym promised = SYM_NONE;
+    sched_watch_attempts(s.world.sched, note_promise, &promised);
+    sim_world_run(&s.world);
+    CHECK_INT("placed", s.world.n_in_state[SIM_PLACED], 1);
+    CHECK_INT("the node that its last attempt was promised", promised, s.world.nodes.at[0].form->name);
     finish(&s);
 }
 

@@ -1,0 +1,414 @@
+/* cmd/explain.c - `berth explain`: why a pod is where it is, where it would go, or why it stays
+ * pending.
+ *
+ * A pod that has a node is explained on the cluster as it is given. Any other is explained by the
+ * attempt that placed it in a simulation of the whole input, taken at the moment the scheduler got
+ * to it; or, if it stayed pending, on the cluster as it is at the end. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cmd/cluster_files.h"
+#include "cmd/explain.h"
+#include "plugins/plugins.h"
+
+enum { EXIT_PENDING = 3, TOP_NODES = 10, SUGGESTIONS_MAX = 5, NAME_BYTES_MAX = 253 };
+
+static const char help[] =
+    "usage: berth explain POD|NAMESPACE/POD [-n NAMESPACE] -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N]\n"
+    "                     [--top N | --all] [-o text|json]\n\n"
+    "Says why a pod is on its node, where the scheduler would put it, or why it stays pending: the score of every\n"
+    "node by plugin, the nodes that were refused by reason, and who might have to make room. Reads a cluster as berth\n"
+    "simulate does. A pod with a node is explained as if it had none, on the cluster as given. Any other pod, also one\n"
+    "that a controller lacks, is explained at the moment the scheduler got to it in a simulation of the whole input.\n\n"
+    "  -n NAMESPACE   of the pod; needed when pods of several namespaces have the name\n"
+    "  -f FILE|DIR    what to read; - is standard input; of a folder all .yaml, .yml and .json files, by name\n"
+    "  --config FILE  a KubeSchedulerConfiguration\n"
+    "  --seed N       for choices among equally good nodes (default 1)\n"
+    "  --top N        how many nodes to list (default 10; with -o json all)\n"
+    "  --all          list all nodes\n"
+    "  -o text        for people (default)\n"
+    "  -o json        for programs: docs/explain.md\n\n"
+    "exit code: 0 the pod has or gets a node, 3 it is pending or loses its node to another pod, 1 bad input,\n"
+    "2 wrong usage\n\n"
+    "examples:\n"
+    "  berth explain shop/too-big -f examples/cluster\n"
+    "  berth explain orders-db-0 -n shop -f examples/cluster --all\n"
+    "  kubectl get nodes,pods -A -o json | berth explain web-0 -f - -o json\n";
+
+enum output { OUTPUT_TEXT, OUTPUT_JSON };
+
+struct explain {
+    const struct command *c;
+    const char **paths;
+    int n_paths;
+    const char *pod, *ns; /* ns NULL: any */
+    const char *config;
+    uint64_t seed;
+    uint32_t n_top; /* 0: not said */
+    enum output output;
+};
+
+/* ---- Which pod ---- */
+
+static bool is_meant(const struct explain *x, const struct sim_pod *p)
+{
+    return strcmp(p->name, x->pod) == 0 && (!x->ns || strcmp(p->ns, x->ns) == 0);
+}
+
+/* How many letters must be put in, taken out or changed to make one text of the other. */
+static uint32_t edit_distance(const char *a, const char *b)
+{
+    uint32_t row[NAME_BYTES_MAX + 1], n = (uint32_t)strlen(b);
+    for (uint32_t k = 0; k <= n; k++)
+        row[k] = k;
+    for (uint32_t i = 0; a[i]; i++) {
+        uint32_t diagonal = row[0];
+        row[0] = i + 1;
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t change = diagonal + (a[i] != b[k]);
+            diagonal = row[k + 1];
+            uint32_t other = 1 + (row[k] < row[k + 1] ? row[k] : row[k + 1]);
+            row[k + 1] = change < other ? change : other;
+        }
+    }
+    return row[n];
+}
+
+struct suggestion {
+    const struct sim_pod *pod;
+    uint32_t distance;
+};
+
+struct suggestions {
+    struct suggestion at[SUGGESTIONS_MAX];
+    uint32_t n;
+};
+
+/* Bytes that both names begin with, up to and with the last dash of them: "cart-6b5-x" and
+ * "cart-7d9-y" share "cart-". */
+static uint32_t shared_words(const char *a, const char *b)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; a[i] && a[i] == b[i]; i++)
+        if (a[i] == '-')
+            n = i + 1;
+    return n;
+}
+
+/* 0 for what contains the given name; UINT32_MAX for what nobody would have meant. */
+static uint32_t distance_of(const struct explain *x, const struct sim_pod *p)
+{
+    size_t n = strlen(x->pod);
+    if (n > NAME_BYTES_MAX || strlen(p->name) > NAME_BYTES_MAX || n == 0)
+        return UINT32_MAX;
+    if (strstr(p->name, x->pod))
+        return 0;
+    uint32_t distance = edit_distance(x->pod, p->name), shared = shared_words(x->pod, p->name);
+    if (distance <= n / 3)
+        return distance;
+    return shared ? 2 * NAME_BYTES_MAX - shared : UINT32_MAX;
+}
+
+/* Keeps the nearest, in the order of the input. */
+static void suggest(struct suggestions *s, const struct sim_pod *p, uint32_t distance)
+{
+    uint32_t at = s->n;
+    while (at > 0 && s->at[at - 1].distance > distance)
+        at--;
+    if (at == SUGGESTIONS_MAX)
+        return;
+    uint32_t n_after = (s->n < SUGGESTIONS_MAX ? s->n : SUGGESTIONS_MAX - 1) - at;
+    memmove(&s->at[at + 1], &s->at[at], n_after * sizeof(*s->at));
+    s->at[at] = (struct suggestion){ p, distance };
+    s->n += s->n < SUGGESTIONS_MAX;
+}
+
+static void add_suggestions(struct strbuf *to, const struct explain *x, const struct sim_world *w)
+{
+    struct suggestions s = { .n = 0 };
+    for (size_t i = 0; i < w->pods.n; i++) {
+        uint32_t distance = distance_of(x, &w->pods.at[i]);
+        if (distance != UINT32_MAX)
+            suggest(&s, &w->pods.at[i], distance);
+    }
+    for (uint32_t i = 0; i < s.n; i++)
+        strbuf_printf(to, "%s%s/%s", i ? ", " : "; did you mean ", s.at[i].pod->ns, s.at[i].pod->name);
+    if (s.n)
+        strbuf_add_char(to, '?');
+}
+
+/* Pods that are read but take no part: finished ones, and those on nodes that are not given. */
+static bool was_left_out(const struct explain *x, const struct sim_world *w)
+{
+    for (size_t i = 0; i < w->in->objects.n; i++) {
+        const struct sim_object *o = &w->in->objects.at[i];
+        if (strcmp(o->kind, "Pod") == 0 && strcmp(o->name, x->pod) == 0 && (!x->ns || strcmp(o->ns, x->ns) == 0))
+            return true;
+    }
+    return false;
+}
+
+static int say_unknown(const struct explain *x, const struct sim_world *w)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    strbuf_printf(&text, "no pod is named %s%s%s", x->ns ? x->ns : "", x->ns ? "/" : "", x->pod);
+    if (was_left_out(x, w)) {
+        strbuf_reset(&text);
+        strbuf_printf(&text, "pod %s takes no part: it is finished, or on a node that is not given", x->pod);
+    } else {
+        add_suggestions(&text, x, w);
+    }
+    int code = cmd_fail(x->c, 1, "%s", strbuf_cstr(&text));
+    strbuf_fini(&text);
+    return code;
+}
+
+static int say_ambiguous(const struct explain *x, const struct sim_world *w)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    strbuf_printf(&text, "pods of several namespaces are named %s:", x->pod);
+    for (size_t i = 0; i < w->pods.n; i++)
+        if (is_meant(x, &w->pods.at[i]))
+            strbuf_printf(&text, " %s/%s", w->pods.at[i].ns, w->pods.at[i].name);
+    int code = cmd_fail(x->c, 1, "%s", strbuf_cstr(&text));
+    strbuf_fini(&text);
+    return code;
+}
+
+/* 0 and the pod, or an exit code. */
+static int find_pod(const struct explain *x, const struct sim_world *w, const struct sim_pod **ret_pod)
+{
+    const struct sim_pod *found = NULL;
+    for (size_t i = 0; i < w->pods.n; i++) {
+        if (!is_meant(x, &w->pods.at[i]))
+            continue;
+        if (found)
+            return say_ambiguous(x, w);
+        found = &w->pods.at[i];
+    }
+    *ret_pod = found;
+    return found ? 0 : say_unknown(x, w);
+}
+
+/* ---- The explanation ---- */
+
+/* Explains every attempt for one pod, and keeps the last. */
+struct watcher {
+    struct sched *sched;
+    const char *uid;
+    struct arena arena;
+    struct explanation x;
+};
+
+static void before_attempt(void *context, const struct pod *pod)
+{
+    struct watcher *watcher = context;
+    if (strcmp(pod->meta.uid, watcher->uid) != 0)
+        return;
+    arena_reset(&watcher->arena);
+    explain_pod(watcher->sched, pod, &watcher->arena, &watcher->x);
+}
+
+static void explain_now(struct watcher *watcher, const struct pod *form)
+{
+    const struct pod *newest = sched_pod(watcher->sched, watcher->uid);
+    arena_reset(&watcher->arena);
+    explain_pod(watcher->sched, newest ? newest : form, &watcher->arena, &watcher->x);
+}
+
+static void explain_at_its_time(struct watcher *watcher, struct sim_world *w, const struct sim_pod *pod)
+{
+    bool has_node = pod->state == SIM_RUNNING;
+    if (!has_node) {
+        sched_watch_attempts(w->sched, before_attempt, watcher);
+        sim_world_run(w);
+        sched_watch_attempts(w->sched, NULL, NULL);
+    }
+    if (has_node || pod->state == SIM_PENDING)
+        explain_now(watcher, pod->form);
+}
+
+static int print_report(const struct explain *x, const struct explain_report *r)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    if (x->output == OUTPUT_JSON)
+        explain_add_json(&text, r);
+    else
+        explain_add_text(&text, r);
+    bool failed = (text.n && fwrite(text.p, 1, text.n, stdout) != text.n) || fflush(stdout) != 0;
+    strbuf_fini(&text);
+    if (failed)
+        return cmd_fail(x->c, 1, "cannot write: %s", strerror(errno));
+    return r->pod->state == SIM_RUNNING || r->pod->state == SIM_PLACED ? 0 : EXIT_PENDING;
+}
+
+static int explain_world(const struct explain *x, struct sim_world *w)
+{
+    const struct sim_pod *pod;
+    int code = find_pod(x, w, &pod);
+    if (code)
+        return code;
+    struct watcher watcher = { .sched = w->sched, .uid = pod->form->meta.uid };
+    arena_init(&watcher.arena);
+    explain_at_its_time(&watcher, w, pod);
+    uint32_t n_otherwise = x->output == OUTPUT_TEXT ? TOP_NODES : UINT32_MAX;
+    code = print_report(x, &(struct explain_report){ .x = &watcher.x,
+                                                     .world = w,
+                                                     .pod = pod,
+                                                     .n_extenders = w->setup->n_extenders,
+                                                     .n_top = x->n_top ? x->n_top : n_otherwise });
+    arena_fini(&watcher.arena);
+    return code;
+}
+
+static int explain_setup(const struct explain *x, struct sim_input *in, struct sym_table *syms,
+                         const struct setup *setup, struct err *e)
+{
+    struct sim_world w;
+    bool failed = sim_world_init(&w, in, syms, setup, x->seed, e) != ERR_OK;
+    cmd_print_warnings(x->c, in);
+    int code = failed ? cmd_fail(x->c, 1, "%s", e->message) : explain_world(x, &w);
+    sim_world_fini(&w);
+    return code;
+}
+
+static int explain_input(const struct explain *x, struct sim_input *in, struct err *e)
+{
+    struct sym_table syms;
+    struct setup setup;
+    sym_init(&syms);
+    int code;
+    enum err_code failed = x->config ? setup_from_file(&setup, &syms, x->config, plugin_registry, e)
+                                     : setup_from_text(&setup, &syms, (struct str){ NULL, 0 }, plugin_registry, e);
+    if (failed) {
+        code = cmd_fail(x->c, 1, "%s", e->message);
+    } else {
+        code = explain_setup(x, in, &syms, &setup, e);
+        setup_fini(&setup);
+    }
+    sym_fini(&syms);
+    return code;
+}
+
+static int explain(const struct explain *x)
+{
+    struct sim_input in;
+    sim_input_init(&in);
+    struct err e;
+    err_init(&e, &in.arena);
+    int code;
+    if (cmd_load_cluster(&in, x->paths, x->n_paths, &e)) {
+        cmd_print_warnings(x->c, &in);
+        code = cmd_fail(x->c, 1, "%s", e.message);
+    } else {
+        code = explain_input(x, &in, &e);
+    }
+    sim_input_fini(&in);
+    return code;
+}
+
+/* ---- Options ---- */
+
+static bool parse_number(const char *text, uint64_t max, uint64_t *ret_number)
+{
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno || number > max)
+        return false;
+    *ret_number = number;
+    return true;
+}
+
+/* One option with a value; *ret_code is set when the value is wrong. */
+static bool parse_option(struct explain *x, int argc, char **argv, int *at, int *ret_code)
+{
+    const char *value;
+    uint64_t top;
+    if ((value = cmd_option(x->c, "-f", argc, argv, at))) {
+        x->paths[x->n_paths++] = value;
+    } else if ((value = cmd_option(x->c, "-n", argc, argv, at))) {
+        x->ns = value;
+    } else if ((value = cmd_option(x->c, "--config", argc, argv, at))) {
+        x->config = value;
+    } else if ((value = cmd_option(x->c, "--seed", argc, argv, at))) {
+        if (!parse_number(value, UINT64_MAX, &x->seed))
+            *ret_code = cmd_fail(x->c, EXIT_USAGE, "--seed is a number, not \"%s\"", value);
+    } else if ((value = cmd_option(x->c, "--top", argc, argv, at))) {
+        if (!parse_number(value, UINT32_MAX, &top) || top == 0)
+            *ret_code = cmd_fail(x->c, EXIT_USAGE, "--top is a number above 0, not \"%s\"", value);
+        else
+            x->n_top = (uint32_t)top;
+    } else if ((value = cmd_option(x->c, "-o", argc, argv, at))) {
+        x->output = strcmp(value, "json") == 0 ? OUTPUT_JSON : OUTPUT_TEXT;
+        if (strcmp(value, "json") != 0 && strcmp(value, "text") != 0)
+            *ret_code = cmd_fail(x->c, EXIT_USAGE, "-o is text or json, not \"%s\"", value);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* "NAMESPACE/POD" or "POD". */
+static int set_pod(struct explain *x, char *text)
+{
+    char *slash = strchr(text, '/');
+    x->pod = text;
+    if (!slash)
+        return 0;
+    if (x->ns)
+        return cmd_fail(x->c, EXIT_USAGE, "the namespace is given twice, with -n and in \"%s\"", text);
+    *slash = '\0';
+    x->ns = text;
+    x->pod = slash + 1;
+    return 0;
+}
+
+static int parse(struct explain *x, int argc, char **argv)
+{
+    char *pod = NULL;
+    int code = 0;
+    for (int at = 1; at < argc && !code;) {
+        if (parse_option(x, argc, argv, &at, &code))
+            continue;
+        if (strcmp(argv[at], "--all") == 0)
+            x->n_top = UINT32_MAX;
+        else if (argv[at][0] == '-')
+            code = cmd_fail(x->c, EXIT_USAGE, "unknown argument \"%s\"", argv[at]);
+        else if (pod)
+            code = cmd_fail(x->c, EXIT_USAGE, "one pod at a time: \"%s\" is one too many", argv[at]);
+        else
+            pod = argv[at];
+        at++;
+    }
+    if (code)
+        return code;
+    if (!pod)
+        return cmd_fail(x->c, EXIT_USAGE, "which pod? give its name");
+    if (!x->n_paths)
+        return cmd_fail(x->c, EXIT_USAGE, "nothing to read: give a file or folder with -f");
+    return set_pod(x, pod);
+}
+
+static int run(const struct command *c, int argc, char **argv)
+{
+    struct explain x = { .c = c, .seed = 1, .paths = mem_alloc((size_t)argc * sizeof(*x.paths)) };
+    int code = parse(&x, argc, argv);
+    if (!code)
+        code = explain(&x);
+    free(x.paths);
+    return code;
+}
+
+const struct command explain_command = {
+    .name = "explain",
+    .summary = "say why a pod is on its node, where it would go, or why it stays pending",
+    .help = help,
+    .run = run,
+};

@@ -1,0 +1,19 @@
+/* cmd/explain.h - an explanation as `berth explain` prints it. docs/explain.md describes both forms;
+ * fields of the JSON are only ever added.
+ *
+ * Thread: main. */
+#pragma once
+
+#include "sched/explain.h"
+#include "sim/world.h"
+
+struct explain_report {
+    const struct explanation *x;
+    const struct sim_world *world;
+    const struct sim_pod *pod;
+    uint32_t n_extenders; /* of the configuration: a simulation does not ask them */
+    uint32_t n_top;       /* nodes to list of each kind; UINT32_MAX: all */
+};
+
+void explain_add_text(struct strbuf *to, const struct explain_report *r);
+void explain_add_json(struct strbuf *to, const struct explain_report *r);
