@@ -203,6 +203,8 @@ struct watcher {
     const char *uid;
     struct arena arena;
     struct explanation x;
+    struct remedies remedies;
+    bool has_remedies; /* the pod is pending */
 };
 
 static void before_attempt(void *context, const struct pod *pod)
@@ -221,6 +223,13 @@ static void explain_now(struct watcher *watcher, const struct pod *form)
     explain_pod(watcher->sched, newest ? newest : form, &watcher->arena, &watcher->x);
 }
 
+static void find_remedies(struct watcher *watcher, const struct pod *form)
+{
+    const struct pod *newest = sched_pod(watcher->sched, watcher->uid);
+    remedies_find(watcher->sched, newest ? newest : form, &watcher->arena, &watcher->remedies);
+    watcher->has_remedies = true;
+}
+
 static void explain_at_its_time(struct watcher *watcher, struct sim_world *w, const struct sim_pod *pod)
 {
     bool has_node = pod->state == SIM_RUNNING;
@@ -231,6 +240,8 @@ static void explain_at_its_time(struct watcher *watcher, struct sim_world *w, co
     }
     if (has_node || pod->state == SIM_PENDING)
         explain_now(watcher, pod->form);
+    if (pod->state == SIM_PENDING)
+        find_remedies(watcher, pod->form);
 }
 
 static int print_report(const struct explain *x, const struct explain_report *r)
@@ -261,6 +272,7 @@ static int explain_world(const struct explain *x, struct sim_world *w)
     code = print_report(x, &(struct explain_report){ .x = &watcher.x,
                                                      .world = w,
                                                      .pod = pod,
+                                                     .remedies = watcher.has_remedies ? &watcher.remedies : NULL,
                                                      .n_extenders = w->setup->n_extenders,
                                                      .n_top = x->n_top ? x->n_top : n_otherwise });
     arena_fini(&watcher.arena);

@@ -5,15 +5,21 @@
 #pragma once
 
 #include "sched/explain.h"
+#include "sched/remedy.h"
 #include "sim/world.h"
 
 struct explain_report {
     const struct explanation *x;
     const struct sim_world *world;
     const struct sim_pod *pod;
+    const struct remedies *remedies; /* of a pending pod; NULL: it is not */
     uint32_t n_extenders; /* of the configuration: a simulation does not ask them */
     uint32_t n_top;       /* nodes to list of each kind; UINT32_MAX: all */
 };
 
 void explain_add_text(struct strbuf *to, const struct explain_report *r);
 void explain_add_json(struct strbuf *to, const struct explain_report *r);
+
+/* Parts of them. */
+void explain_add_remedies_text(struct strbuf *to, const struct remedies *r);
+void explain_add_remedies_json(struct strbuf *to, const struct remedies *r);

@@ -208,6 +208,8 @@ void explain_add_json(struct strbuf *to, const struct explain_report *r)
     add_groups(to, r);
     add_preemption(to, x);
     add_run(to, r);
+    if (r->remedies)
+        explain_add_remedies_json(to, r->remedies);
     strbuf_printf(to, ",\n\"extendersNotAsked\":%u", r->n_extenders);
     add_texts(to, ",\n", "warnings", r->world->in->warnings.at, (uint32_t)r->world->in->warnings.n);
     STRBUF_ADD_LIT(to, "}\n");

@@ -1,6 +1,6 @@
 /* cmd/explain_text.c - see explain.h: an explanation for people. A sentence that says it all, the
  * scores of the best nodes, the nodes that were refused by reason, and of a pod that stays what the
- * scheduler says and who might have to go. */
+ * scheduler says, who might have to go, and what would place it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -337,14 +337,6 @@ static void add_evicted(struct strbuf *to, const struct explain_report *r)
     }
 }
 
-/* "What would place it": of a pending pod, on the cluster as it is at the end of the run
- * (r->world->sched). */
-static void print_remedies(struct strbuf *to, const struct explain_report *r)
-{
-    (void)to;
-    (void)r;
-}
-
 void explain_add_text(struct strbuf *to, const struct explain_report *r)
 {
     add_headline(to, r);
@@ -356,6 +348,6 @@ void explain_add_text(struct strbuf *to, const struct explain_report *r)
     add_groups(to, r);
     add_message(to, r->x);
     add_preemption(to, r->x);
-    if (r->pod->state == SIM_PENDING)
-        print_remedies(to, r);
+    if (r->remedies)
+        explain_add_remedies_text(to, r->remedies);
 }

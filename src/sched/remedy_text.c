@@ -184,7 +184,7 @@ static void add_alike(struct sentence *s, const struct remedy *r)
     for (uint32_t i = 0; i < n; i++)
         strbuf_printf(&s->text, "%s%s", i == 0 ? "" : i + 1 == r->n_alike ? " or " : ", ", r->alike[i]);
     if (r->n_alike > n)
-        strbuf_printf(&s->text, " or %u others", r->n_alike - n);
+        strbuf_printf(&s->text, " or %u other%s", r->n_alike - n, r->n_alike - n == 1 ? "" : "s");
 }
 
 static void add_change(struct sentence *s, const struct remedy *r)

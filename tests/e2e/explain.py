@@ -44,6 +44,8 @@ RECORDED = {
     "too-big.txt": (3, ["shop/too-big"]),
     "too-big.json": (3, ["shop/too-big", "-o", "json"]),
     "gated.txt": (3, ["shop/waiting-for-approval"]),
+    "untolerated.txt": (3, ["shop/untolerated"]),
+    "wants-a-gpu-node.json": (3, ["shop/wants-a-gpu-node", "-o", "json"]),
 }
 
 
