@@ -257,6 +257,8 @@ static void build_conditions(struct build *b, const struct pod_in *in, struct po
     for (uint32_t i = 0; i < n; i++) {
         const struct condition_in *c = &in->status.conditions.at[i];
         types[i] = build_sym(b, c->type);
+        if (str_is(c->type, "Ready") && !str_is(c->status, "True"))
+            pod->flags |= POD_NOT_READY;
         if (!pod->scheduled && str_is(c->type, "PodScheduled"))
             pod->scheduled = build_condition(b, c);
         if (pod->disruption || !str_is(c->type, "DisruptionTarget"))
@@ -513,5 +515,13 @@ const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *
 {
     struct pod changed = *p;
     changed.nominated_node = node_name;
+    return form_copy(&class, syms, &changed);
+}
+
+const struct pod *pod_with_identity(struct sym_table *syms, const struct pod *p, const char *name, const char *uid)
+{
+    struct pod changed = *p;
+    changed.meta.name = name;
+    changed.meta.uid = uid;
     return form_copy(&class, syms, &changed);
 }

@@ -42,6 +42,9 @@ TEST(flags_say_what_is_there)
         { "hostUsers not given", "{\"spec\":{\"hostNetwork\":true}}", 0 },
         { "restart all", "{\"spec\":{\"initContainers\":[{\"restartPolicyRules\":[{\"action\":\"Restart\"},{\"action\":"
           "\"RestartAllContainers\"}]}]}}", POD_NEEDS_RESTART_ALL },
+        { "ready", "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}", 0 },
+        { "not ready", "{\"status\":{\"conditions\":[{\"type\":\"ContainersReady\",\"status\":\"True\"},{\"type\":\"Ready\","
+          "\"status\":\"False\"}]}}", POD_NOT_READY },
         { "start time", "{\"status\":{\"startTime\":\"1970-01-01T00:00:00Z\"}}", POD_HAS_START_TIME },
     };
     struct world w;
