@@ -515,3 +515,16 @@ const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *
     changed.nominated_node = node_name;
     return form_copy(&class, syms, &changed);
 }
+
+const struct pod *pod_unscheduled(struct sym_table *syms, const struct pod *p)
+{
+    struct pod changed = *p;
+    changed.flags &= ~(uint32_t)(POD_TERMINATING | POD_FINISHED | POD_HAS_START_TIME | POD_DISRUPTED_BY_SCHEDULER);
+    changed.phase = PHASE_PENDING;
+    changed.node_name = changed.nominated_node = SYM_EMPTY;
+    changed.start_time_s = 0;
+    changed.requested = p->fit; /* what differs is the status of a resize */
+    changed.scheduled = changed.disruption = NULL;
+    changed.n_condition_types = 0;
+    return form_copy(&class, syms, &changed);
+}

@@ -175,3 +175,5 @@ TYPED_FUNCTIONS(pod);
 /* The same pod with spec.nodeName set, or status.nominatedNodeName: what the scheduler itself assumes. */
 const struct pod *pod_with_node(struct sym_table *syms, const struct pod *p, sym node_name);
 const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *p, sym node_name);
+/* The same pod as if nobody had scheduled it yet: no node, no nomination, no status but its claims. */
+const struct pod *pod_unscheduled(struct sym_table *syms, const struct pod *p);
