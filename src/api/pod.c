@@ -525,3 +525,16 @@ const struct pod *pod_with_identity(struct sym_table *syms, const struct pod *p,
     changed.meta.uid = uid;
     return form_copy(&class, syms, &changed);
 }
+
+const struct pod *pod_unscheduled(struct sym_table *syms, const struct pod *p)
+{
+    struct pod changed = *p;
+    changed.flags &= ~(uint32_t)(POD_TERMINATING | POD_FINISHED | POD_HAS_START_TIME | POD_DISRUPTED_BY_SCHEDULER | POD_NOT_READY);
+    changed.phase = PHASE_PENDING;
+    changed.node_name = changed.nominated_node = SYM_EMPTY;
+    changed.start_time_s = 0;
+    changed.requested = p->fit; /* what differs is the status of a resize */
+    changed.scheduled = changed.disruption = NULL;
+    changed.n_condition_types = 0;
+    return form_copy(&class, syms, &changed);
+}

@@ -178,3 +178,5 @@ const struct pod *pod_with_node(struct sym_table *syms, const struct pod *p, sym
 const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *p, sym node_name);
 /* Another pod that is like it in all but its name and uid. */
 const struct pod *pod_with_identity(struct sym_table *syms, const struct pod *p, const char *name, const char *uid);
+/* The same pod as if nobody had scheduled it yet: no node, no nomination, no status but its claims. */
+const struct pod *pod_unscheduled(struct sym_table *syms, const struct pod *p);

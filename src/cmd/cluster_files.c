@@ -61,4 +61,6 @@ void cmd_print_warnings(const struct command *c, const struct sim_input *in)
 {
     for (size_t i = 0; i < in->warnings.n; i++)
         fprintf(stderr, "berth %s: warning: %s\n", c->name, in->warnings.at[i]);
+    if (in->n_more_warnings)
+        fprintf(stderr, "berth %s: warning: and %u more like these\n", c->name, in->n_more_warnings);
 }

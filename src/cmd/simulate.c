@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cmd/cluster_files.h"
 #include "plugins/plugins.h"
+#include "sim/expand.h"
 #include "sim/report.h"
 
 enum { EXIT_PENDING = 3 };
@@ -56,12 +57,11 @@ static int print_report(const struct simulate *s, const struct sim_world *w)
     return w->n_in_state[SIM_PENDING] ? EXIT_PENDING : 0;
 }
 
-static int simulate_world(const struct simulate *s, struct sim_input *in, struct sym_table *syms, const struct setup *setup,
-                          struct err *e)
+static int simulate_world(const struct simulate *s, struct sim_input *in, const struct setup *setup, struct err *e)
 {
     struct sim_world w;
     int code;
-    bool failed = sim_world_init(&w, in, syms, setup, s->seed, e) != ERR_OK;
+    bool failed = sim_world_init(&w, in, in->syms, setup, s->seed, e) != ERR_OK;
     cmd_print_warnings(s->c, in);
     if (failed) {
         code = cmd_fail(s->c, 1, "%s", e->message);
@@ -75,36 +75,32 @@ static int simulate_world(const struct simulate *s, struct sim_input *in, struct
 
 static int simulate_input(const struct simulate *s, struct sim_input *in, struct err *e)
 {
-    struct sym_table syms;
     struct setup setup;
-    sym_init(&syms);
-    int code;
-    enum err_code failed = s->config ? setup_from_file(&setup, &syms, s->config, plugin_registry, e)
-                                     : setup_from_text(&setup, &syms, (struct str){ NULL, 0 }, plugin_registry, e);
-    if (failed) {
-        code = cmd_fail(s->c, 1, "%s", e->message);
-    } else {
-        code = simulate_world(s, in, &syms, &setup, e);
-        setup_fini(&setup);
-    }
-    sym_fini(&syms);
+    if (s->config ? setup_from_file(&setup, in->syms, s->config, plugin_registry, e)
+                  : setup_from_text(&setup, in->syms, (struct str){ NULL, 0 }, plugin_registry, e))
+        return cmd_fail(s->c, 1, "%s", e->message);
+    int code = simulate_world(s, in, &setup, e);
+    setup_fini(&setup);
     return code;
 }
 
 static int simulate(const struct simulate *s)
 {
+    struct sym_table syms;
+    sym_init(&syms);
     struct sim_input in;
-    sim_input_init(&in);
+    sim_input_init(&in, &syms);
     struct err e;
     err_init(&e, &in.arena);
     int code;
-    if (cmd_load_cluster(&in, s->paths, s->n_paths, &e)) {
+    if (cmd_load_cluster(&in, s->paths, s->n_paths, &e) || sim_input_complete(&in, &e) || sim_expand(&in, &e)) {
         cmd_print_warnings(s->c, &in);
         code = cmd_fail(s->c, 1, "%s", e.message);
     } else {
         code = simulate_input(s, &in, &e);
     }
     sim_input_fini(&in);
+    sym_fini(&syms);
     return code;
 }
 

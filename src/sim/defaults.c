@@ -2,6 +2,7 @@
 #include "sim/defaults.h"
 
 #include "sim/edit.h"
+#include "sim/forms.h"
 
 static void set(struct sim_input *in, struct sim_object *o, const char *path, struct value to)
 {
@@ -82,6 +83,15 @@ static void default_pod(struct sim_input *in, struct sim_default_classes classes
     default_priority(in, classes.priority, o);
 }
 
+static void default_node(struct sim_input *in, struct sim_object *o)
+{
+    const struct value *capacity = sim_field(o, "status.capacity");
+    if (sim_field(o, "status.allocatable")->kind != VALUE_MAP && capacity->kind == VALUE_MAP)
+        set(in, o, "status.allocatable", *capacity);
+    if (sim_field(o, "status.allocatable")->kind != VALUE_MAP)
+        sim_warn(in, "%s: Node %s has neither status.allocatable nor status.capacity: nothing fits there", o->origin, o->name);
+}
+
 static bool is_default_class(const struct sim_object *o)
 {
     const struct value *annotations = sim_field(o, "metadata.annotations");
@@ -95,9 +105,11 @@ struct sim_default_classes sim_default_classes(const struct sim_input *in)
     struct sim_default_classes classes = { 0 };
     for (size_t i = 0; i < in->objects.n; i++) {
         const struct sim_object *o = &in->objects.at[i];
-        if (strcmp(o->kind, "PriorityClass") == 0 && sim_field(o, "globalDefault")->b)
+        if (o->removed)
+            continue;
+        if (o->sim_kind->form == OBJECT_PRIORITY_CLASS && sim_field(o, "globalDefault")->b)
             classes.priority = o;
-        else if (strcmp(o->kind, "StorageClass") == 0 && is_default_class(o))
+        else if (o->sim_kind->form == OBJECT_STORAGE_CLASS && is_default_class(o))
             classes.storage = o;
     }
     return classes;
@@ -105,20 +117,22 @@ struct sim_default_classes sim_default_classes(const struct sim_input *in)
 
 void sim_defaults(struct sim_input *in, struct sim_default_classes classes, struct sim_object *o)
 {
-    if (strcmp(o->kind, "Pod") == 0)
+    switch (o->sim_kind->form) {
+    case SIM_FORM_POD:
         default_pod(in, classes, o);
-    else if (strcmp(o->kind, "PersistentVolumeClaim") == 0 && classes.storage &&
-             sim_field(o, "spec.storageClassName")->kind == VALUE_ABSENT)
-        set(in, o, "spec.storageClassName", edit_text(classes.storage->name));
-    else if (strcmp(o->kind, "PersistentVolume") == 0 && sim_field(o, "status.phase")->kind == VALUE_ABSENT)
-        set(in, o, "status.phase", edit_text("Available")); /* what the volume controller does with a new one */
-}
-
-void sim_node_defaults(struct sim_input *in, struct sim_object *o)
-{
-    const struct value *capacity = sim_field(o, "status.capacity");
-    if (sim_field(o, "status.allocatable")->kind != VALUE_MAP && capacity->kind == VALUE_MAP)
-        set(in, o, "status.allocatable", *capacity);
-    if (sim_field(o, "status.allocatable")->kind != VALUE_MAP)
-        sim_warn(in, "%s: Node %s has neither status.allocatable nor status.capacity: nothing fits there", o->origin, o->name);
+        break;
+    case SIM_FORM_NODE:
+        default_node(in, o);
+        break;
+    case OBJECT_PERSISTENT_VOLUME_CLAIM:
+        if (classes.storage && sim_field(o, "spec.storageClassName")->kind == VALUE_ABSENT)
+            set(in, o, "spec.storageClassName", edit_text(classes.storage->name));
+        break;
+    case OBJECT_PERSISTENT_VOLUME:
+        if (sim_field(o, "status.phase")->kind == VALUE_ABSENT)
+            set(in, o, "status.phase", edit_text("Available")); /* what the volume controller does with a new one */
+        break;
+    default:
+        break;
+    }
 }

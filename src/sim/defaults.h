@@ -12,8 +12,6 @@ struct sim_default_classes {
 };
 struct sim_default_classes sim_default_classes(const struct sim_input *in);
 
-/* Of a pod: scheduler name, requests from limits, priority from its class. Of a claim: the default storage class. Of a
- * volume: that it is available. Other kinds stay as they are. */
+/* Of a pod: scheduler name, requests from limits, priority from its class. Of a node: allocatable from capacity. Of a claim:
+ * the default storage class. Of a volume: that it is available. Other kinds stay as they are. */
 void sim_defaults(struct sim_input *in, struct sim_default_classes classes, struct sim_object *o);
-/* Of a node: allocatable from capacity. */
-void sim_node_defaults(struct sim_input *in, struct sim_object *o);

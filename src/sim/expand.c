@@ -5,18 +5,22 @@
 
 #include "api/json.h"
 #include "plugins/plugins.h"
+#include "sim/defaults.h"
 #include "sim/edit.h"
+#include "sim/forms.h"
 
 struct expansion {
     struct sim_input *in;
     struct sym_table *syms;
     struct map_str counts;   /* "Deployment shop/cart" -> its active pods; "DaemonSet a/b on node-1" -> 1 */
+    struct map_str owners;   /* the same texts -> themselves */
     const struct node **nodes; /* for DaemonSets */
     uint32_t n_nodes, n_made;
 };
 
 /* ---- Who owns a pod ---- */
 
+/* Of an object with a value. */
 static const struct value *controller_of(const struct sim_object *o, const struct type **ret_type)
 {
     const struct value *refs = sim_field(o, "metadata.ownerReferences");
@@ -28,47 +32,55 @@ static const struct value *controller_of(const struct sim_object *o, const struc
 }
 
 /* "cart" for "cart-7d9f" when the pod has the label pod-template-hash=7d9f: the name of the Deployment. */
-static struct str deployment_name(const struct sim_object *pod, struct str replica_set)
+static struct str deployment_name(const struct sym_table *syms, const struct pod *pod, struct str replica_set)
 {
-    const struct value *labels = sim_field(pod, "metadata.labels");
-    const struct value *v = labels->kind == VALUE_MAP ? value_member(labels, STR("pod-template-hash")) : NULL;
-    struct str hash = v ? value_text(v) : STR("");
+    sym key = sym_find(syms, STR("pod-template-hash"));
+    sym value = key == SYM_NONE ? SYM_NONE : label_set_get(pod->meta.labels, key);
+    struct str hash = value == SYM_NONE ? STR("") : sym_text(syms, value);
     bool ends_so = hash.n && replica_set.n > hash.n + 1 && str_ends(replica_set, hash) &&
                    replica_set.p[replica_set.n - hash.n - 1] == '-';
     return ends_so ? str_first(replica_set, replica_set.n - hash.n - 1) : (struct str){ NULL, 0 };
 }
 
-static const char *owner_of(struct sim_input *in, const struct sim_object *pod)
+/* The one text for all pods of an owner. */
+static const char *shared_text(struct expansion *x, struct str kind, const char *ns, struct str name)
 {
-    const struct type *t;
-    const struct value *ref = controller_of(pod, &t);
-    if (!ref)
-        return NULL;
-    struct str kind = value_text(value_path(t, ref, "kind")), name = value_text(value_path(t, ref, "name"));
-    if (str_is(kind, "ReplicaSet")) {
-        const struct sim_object *set = sim_input_find(in, "ReplicaSet", pod->ns, arena_cstr(&in->arena, name));
-        const struct value *up = set ? controller_of(set, &t) : NULL;
-        struct str deployment = up ? value_text(value_path(t, up, "name")) : deployment_name(pod, name);
-        if (deployment.n)
-            return arena_printf(&in->arena, "Deployment %s/%.*s", pod->ns, STR_ARG(deployment));
-    }
-    return arena_printf(&in->arena, "%.*s %s/%.*s", STR_ARG(kind), pod->ns, STR_ARG(name));
+    struct arena_mark mark = arena_save(&x->in->arena);
+    const char *text = arena_printf(&x->in->arena, "%.*s %s/%.*s", STR_ARG(kind), ns, STR_ARG(name));
+    bool is_new;
+    union map_value *v = map_str_put(&x->owners, str_of(text), &is_new);
+    if (is_new)
+        v->const_ptr = text;
+    else
+        arena_rewind(&x->in->arena, mark);
+    return v->const_ptr;
 }
 
-static bool is_active(const struct sim_object *pod)
+static const char *owner_of(struct expansion *x, const struct sim_object *o)
 {
-    struct str phase = value_text(sim_field(pod, "status.phase"));
-    return !str_is(phase, "Succeeded") && !str_is(phase, "Failed") &&
-           sim_field(pod, "metadata.deletionTimestamp")->kind == VALUE_ABSENT;
+    const struct pod *pod = sim_pod_form(o);
+    if (!pod->controller)
+        return NULL;
+    struct str kind = sym_text(x->syms, pod->controller->kind), name = sym_text(x->syms, pod->controller->name);
+    if (str_is(kind, "ReplicaSet")) {
+        const struct type *t;
+        const struct sim_object *set = sim_input_find(x->in, "ReplicaSet", o->ns, name.p);
+        const struct value *up = set ? controller_of(set, &t) : NULL;
+        struct str deployment = up ? value_text(value_path(t, up, "name")) : deployment_name(x->syms, pod, name);
+        if (deployment.n)
+            return shared_text(x, STR("Deployment"), o->ns, deployment);
+    }
+    return shared_text(x, kind, o->ns, name);
 }
 
 /* The node that a DaemonSet's pod is on or meant for. */
-static struct str daemon_node(const struct sim_object *pod)
+static struct str daemon_node(const struct sym_table *syms, const struct pod *pod)
 {
-    struct str on = value_text(sim_field(pod, "spec.nodeName"));
-    return on.n ? on
-                : value_text(sim_field(pod, "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
-                                            "nodeSelectorTerms.0.matchFields.0.values.0"));
+    if (pod->node_name != SYM_EMPTY)
+        return sym_text(syms, pod->node_name);
+    const struct node_rules *required = pod->node_affinity ? &pod->node_affinity->required : NULL;
+    const struct match_rule *field = required && required->n && required->at[0].n_fields ? &required->at[0].fields[0] : NULL;
+    return field && field->op == MATCH_IN && field->n_values ? sym_text(syms, field->values[0]) : STR("");
 }
 
 static const char *daemon_key(struct sim_input *in, const char *owner, struct str node)
@@ -76,14 +88,15 @@ static const char *daemon_key(struct sim_input *in, const char *owner, struct st
     return arena_printf(&in->arena, "%s on %.*s", owner, STR_ARG(node));
 }
 
-static void count_pod(struct expansion *x, struct sim_object *pod)
+static void count_pod(struct expansion *x, struct sim_object *o)
 {
-    pod->owner = owner_of(x->in, pod);
-    if (!pod->owner || !is_active(pod))
+    const struct pod *pod = sim_pod_form(o);
+    o->owner = owner_of(x, o);
+    if (!o->owner || pod->flags & (POD_FINISHED | POD_TERMINATING))
         return;
-    map_str_put(&x->counts, str_of(pod->owner), NULL)->num++;
-    if (strncmp(pod->owner, "DaemonSet ", 10) == 0)
-        map_str_put(&x->counts, str_of(daemon_key(x->in, pod->owner, daemon_node(pod))), NULL)->num++;
+    map_str_put(&x->counts, str_of(o->owner), NULL)->num++;
+    if (strncmp(o->owner, "DaemonSet ", 10) == 0)
+        map_str_put(&x->counts, str_of(daemon_key(x->in, o->owner, daemon_node(x->syms, pod))), NULL)->num++;
 }
 
 static int64_t count_of(const struct expansion *x, const char *owner)
@@ -230,8 +243,8 @@ static const struct sim_object *current_set(struct expansion *x, const struct si
     for (size_t i = 0; i < x->in->objects.n; i++) {
         const struct sim_object *o = &x->in->objects.at[i];
         const struct type *t;
-        const struct value *up = strcmp(o->kind, "ReplicaSet") == 0 && strcmp(o->ns, deployment->ns) == 0
-                                     ? controller_of(o, &t) : NULL;
+        bool may_be = o->sim_kind->form == OBJECT_REPLICA_SET && !o->removed && strcmp(o->ns, deployment->ns) == 0;
+        const struct value *up = may_be ? controller_of(o, &t) : NULL;
         if (up && str_is(value_text(value_path(t, up, "name")), deployment->name) &&
             (!best || sim_int(o, "spec.replicas", 1) > sim_int(best, "spec.replicas", 1)))
             best = o;
@@ -473,43 +486,82 @@ static enum err_code expand_object(struct expansion *x, const struct sim_object 
     return ERR_OK;
 }
 
-static enum err_code decode_nodes(struct expansion *x, struct err *e)
+static void collect_nodes(struct expansion *x)
 {
-    struct strbuf json;
-    strbuf_init(&json, STRBUF_NO_MAX);
     x->nodes = ARENA_NEW_N(&x->in->arena, const struct node *, x->in->objects.n);
-    enum err_code code = ERR_OK;
-    for (size_t i = 0; i < x->in->objects.n && !code; i++) {
-        const struct sim_object *o = &x->in->objects.at[i];
-        if (strcmp(o->kind, "Node") != 0)
-            continue;
-        strbuf_reset(&json);
-        json_encode(&json, o->type, &o->value);
-        code = node_decode(x->syms, TYPED_JSON, strbuf_str(&json), &x->nodes[x->n_nodes], e);
-        if (code)
-            err_wrap(e, "%s: Node %s", o->origin, o->name);
-        else
-            x->n_nodes++;
-    }
-    strbuf_fini(&json);
-    return code;
+    for (size_t i = 0; i < x->in->objects.n; i++)
+        if (sim_is_node(&x->in->objects.at[i]) && !x->in->objects.at[i].removed)
+            x->nodes[x->n_nodes++] = sim_node_form(&x->in->objects.at[i]);
 }
 
-enum err_code sim_expand(struct sim_input *in, struct sym_table *syms, struct err *e)
+/* ---- What comes with pods ---- */
+
+static enum err_code add_namespaces(struct sim_input *in, struct err *e)
 {
-    struct expansion x = { .in = in, .syms = syms };
-    map_str_init(&x.counts);
-    size_t n_given = in->objects.n;
-    for (size_t i = 0; i < n_given; i++)
-        if (strcmp(in->objects.at[i].kind, "Pod") == 0)
-            count_pod(&x, &in->objects.at[i]);
-    enum err_code code = decode_nodes(&x, e);
-    for (size_t i = 0; i < n_given && !code; i++) {
-        struct sim_object o = in->objects.at[i]; /* a copy: the list may grow */
-        code = expand_object(&x, &o, e);
+    const struct type *t = schema_type(STR("core/v1.Namespace"));
+    const char *last = "";
+    for (size_t i = 0, n = in->objects.n; i < n; i++) {
+        struct sim_object o = in->objects.at[i];
+        if (!sim_is_pod(&o) || o.removed || strcmp(o.ns, last) == 0)
+            continue;
+        last = o.ns;
+        if (sim_input_find(in, "Namespace", "", o.ns))
+            continue;
+        struct sim_object ns = { .type = t, .value = value_struct(&in->arena, t), .origin = o.origin, .made = true };
+        ns.value = edit_set(&in->arena, t, &ns.value, "metadata.name", edit_text(o.ns));
+        if (sim_input_add(in, &ns, e))
+            return e->code;
     }
-    for (uint32_t i = 0; i < x.n_nodes; i++)
-        node_unref(syms, x.nodes[i]);
+    return ERR_OK;
+}
+
+/* Defaults and forms of what was made: all from index `first` on. */
+static enum err_code complete_made(struct sim_input *in, size_t first, struct err *e)
+{
+    struct sim_default_classes classes = sim_default_classes(in);
+    for (size_t i = first; i < in->objects.n; i++) {
+        sim_defaults(in, classes, &in->objects.at[i]);
+        if (sim_object_form(in, &in->objects.at[i], e))
+            return e->code;
+    }
+    return ERR_OK;
+}
+
+/* What-ifs may have changed values of what is given. */
+static enum err_code refresh_forms(struct sim_input *in, struct err *e)
+{
+    for (size_t i = 0; i < in->objects.n; i++)
+        if (!in->objects.at[i].removed && sim_object_form(in, &in->objects.at[i], e))
+            return e->code;
+    return ERR_OK;
+}
+
+static enum err_code expand_all(struct expansion *x, struct err *e)
+{
+    size_t n_given = x->in->objects.n;
+    for (size_t i = 0; i < n_given; i++) {
+        struct sim_object o = x->in->objects.at[i]; /* a copy: the list may grow */
+        if (!o.removed && expand_object(x, &o, e))
+            return e->code;
+    }
+    if (add_namespaces(x->in, e))
+        return e->code;
+    return complete_made(x->in, n_given, e);
+}
+
+enum err_code sim_expand(struct sim_input *in, struct err *e)
+{
+    if (refresh_forms(in, e))
+        return e->code;
+    struct expansion x = { .in = in, .syms = in->syms };
+    map_str_init(&x.counts);
+    map_str_init(&x.owners);
+    for (size_t i = 0; i < in->objects.n; i++)
+        if (sim_is_pod(&in->objects.at[i]) && !in->objects.at[i].removed)
+            count_pod(&x, &in->objects.at[i]);
+    collect_nodes(&x);
+    enum err_code code = expand_all(&x, e);
     map_str_fini(&x.counts);
+    map_str_fini(&x.owners);
     return code;
 }

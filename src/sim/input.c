@@ -4,48 +4,43 @@
 #include "api/object.h"
 #include "api/yaml.h"
 #include "sim/edit.h"
+#include "sim/forms.h"
 
-/* What scheduling looks at, and what makes pods. */
-static const char *const wanted_types[] = {
-    "apps/v1.DaemonSet",
-    "apps/v1.Deployment",
-    "apps/v1.ReplicaSet",
-    "apps/v1.StatefulSet",
-    "batch/v1.Job",
-    "core/v1.Namespace",
-    "core/v1.Node",
-    "core/v1.PersistentVolume",
-    "core/v1.PersistentVolumeClaim",
-    "core/v1.Pod",
-    "core/v1.ReplicationController",
-    "core/v1.Service",
-    "policy/v1.PodDisruptionBudget",
-    "scheduling.k8s.io/v1.PriorityClass",
-    "storage.k8s.io/v1.CSIDriver",
-    "storage.k8s.io/v1.CSINode",
-    "storage.k8s.io/v1.CSIStorageCapacity",
-    "storage.k8s.io/v1.StorageClass",
-    "storage.k8s.io/v1.VolumeAttachment",
-};
-enum { N_WANTED_TYPES = sizeof(wanted_types) / sizeof(wanted_types[0]) };
-
-void sim_input_init(struct sim_input *in)
+void sim_input_init(struct sim_input *in, struct sym_table *syms)
 {
-    *in = (struct sim_input){ .n_ignored = 0 };
+    *in = (struct sim_input){ .syms = syms };
     arena_init(&in->arena);
     map_str_init(&in->by_name);
 }
 
 void sim_input_fini(struct sim_input *in)
 {
+    for (size_t i = 0; i < in->objects.n; i++)
+        sim_form_unref(in->syms, &in->objects.at[i]);
     vec_fini(&in->objects);
     vec_fini(&in->warnings);
     map_str_fini(&in->by_name);
     arena_fini(&in->arena);
 }
 
+void sim_input_copy(struct sim_input *to, const struct sim_input *from)
+{
+    sim_input_init(to, from->syms);
+    to->n_ignored = from->n_ignored;
+    map_str_copy(&to->by_name, &from->by_name);
+    vec_reserve(&to->objects, from->objects.n);
+    for (size_t i = 0; i < from->objects.n; i++) {
+        sim_form_ref(&from->objects.at[i]);
+        vec_push(&to->objects, from->objects.at[i]);
+    }
+}
+
 void sim_warn(struct sim_input *in, const char *format, ...)
 {
+    if (in->warnings.n == SIM_WARNINGS_MAX) {
+        in->n_more_warnings++;
+        return;
+    }
     va_list args;
     va_start(args, format);
     vec_push(&in->warnings, arena_vprintf(&in->arena, format, args));
@@ -72,34 +67,19 @@ int64_t sim_int(const struct sim_object *o, const char *path, int64_t otherwise)
 
 /* ---- One object ---- */
 
-static bool is_wanted(const struct type *t)
-{
-    for (size_t i = 0; i < N_WANTED_TYPES; i++)
-        if (str_is(t->name, wanted_types[i]))
-            return true;
-    return false;
-}
-
-static bool is_namespaced(const struct type *t)
-{
-    for (size_t i = 0; i < schema_n_resources; i++)
-        if (schema_resources[i].type == t)
-            return schema_resources[i].namespaced;
-    return false;
-}
-
 static const char *name_key(struct arena *a, const char *kind, const char *ns, const char *name)
 {
     return *ns ? arena_printf(a, "%s %s/%s", kind, ns, name) : arena_printf(a, "%s %s", kind, name);
 }
 
-const struct sim_object *sim_input_find(const struct sim_input *in, const char *kind, const char *ns, const char *name)
+struct sim_object *sim_input_find(const struct sim_input *in, const char *kind, const char *ns, const char *name)
 {
     struct arena scratch;
     arena_init(&scratch);
     union map_value *found = map_str_find(&in->by_name, str_of(name_key(&scratch, kind, ns, name)));
     arena_fini(&scratch);
-    return found ? &in->objects.at[found->num] : NULL;
+    struct sim_object *o = found ? &in->objects.at[found->num] : NULL;
+    return o && !o->removed ? o : NULL;
 }
 
 /* The label that every namespace has and that selectors of namespaces use. */
@@ -113,11 +93,12 @@ static void label_namespace(struct sim_input *in, struct sim_object *o)
 static void complete_metadata(struct sim_input *in, struct sim_object *o)
 {
     struct arena *a = &in->arena;
-    o->kind = arena_cstr(a, o->type->kind);
+    bool namespaced = o->sim_kind->namespaced;
+    o->kind = o->sim_kind->kind;
     o->name = sim_text(in, o, "metadata.name");
-    o->ns = is_namespaced(o->type) ? sim_text(in, o, "metadata.namespace") : "";
+    o->ns = namespaced ? sim_text(in, o, "metadata.namespace") : "";
     o->uid = sim_text(in, o, "metadata.uid");
-    if (is_namespaced(o->type) && !*o->ns) {
+    if (namespaced && !*o->ns) {
         o->ns = "default";
         o->value = edit_set(a, o->type, &o->value, "metadata.namespace", edit_text(o->ns));
     }
@@ -125,26 +106,53 @@ static void complete_metadata(struct sim_input *in, struct sim_object *o)
         o->uid = name_key(a, o->kind, o->ns, o->name);
         o->value = edit_set(a, o->type, &o->value, "metadata.uid", edit_text(o->uid));
     }
-    if (strcmp(o->kind, "Namespace") == 0)
+    if (o->sim_kind->form == OBJECT_NAMESPACE)
         label_namespace(in, o);
+}
+
+/* The value of a new entry of the index; NULL when the name is taken. */
+static union map_value *take_name(struct sim_input *in, const char *key, const struct sim_object **ret_holder)
+{
+    bool is_new;
+    union map_value *v = map_str_put(&in->by_name, str_of(key), &is_new);
+    *ret_holder = is_new ? NULL : &in->objects.at[v->num];
+    return is_new || (*ret_holder)->removed ? v : NULL;
 }
 
 enum err_code sim_input_add(struct sim_input *in, const struct sim_object *given, struct err *e)
 {
     struct sim_object o = *given;
+    o.sim_kind = sim_kind_of(o.type);
     complete_metadata(in, &o);
     if (!*o.name)
         return err_set(e, ERR_INVALID, "%s: %s without metadata.name", o.origin, o.kind);
     if (in->objects.n >= SIM_OBJECTS_MAX)
         return err_set(e, ERR_INVALID, "%s: %s %s: more than %d objects", o.origin, o.kind, o.name, SIM_OBJECTS_MAX);
     const char *key = name_key(&in->arena, o.kind, o.ns, o.name);
-    bool is_new;
-    union map_value *v = map_str_put(&in->by_name, str_of(key), &is_new);
-    if (!is_new)
-        return err_set(e, ERR_INVALID, "%s: %s is there already, in %s", o.origin, key, in->objects.at[v->num].origin);
+    const struct sim_object *holder;
+    union map_value *v = take_name(in, key, &holder);
+    if (!v)
+        return err_set(e, ERR_INVALID, "%s: %s is there already, in %s", o.origin, key, holder->origin);
     v->num = in->objects.n;
     vec_push(&in->objects, o);
     return ERR_OK;
+}
+
+size_t sim_input_put(struct sim_input *in, const struct sim_object *o)
+{
+    const struct sim_object *holder;
+    union map_value *v = take_name(in, name_key(&in->arena, o->kind, o->ns, o->name), &holder);
+    assert(v);
+    v->num = in->objects.n;
+    vec_push(&in->objects, *o);
+    return v->num;
+}
+
+void sim_input_remove(struct sim_input *in, struct sim_object *o)
+{
+    assert(o >= in->objects.at);
+    assert(o < in->objects.at + in->objects.n);
+    o->removed = true;
 }
 
 /* ---- Documents ---- */
@@ -189,7 +197,7 @@ static enum err_code add_value(struct sim_input *in, const char *origin, const s
     int items = str_ends(t->kind, STR("List")) ? schema_slot(t, STR("items")) : -1;
     if (items >= 0)
         return add_items(in, origin, &t->fields[items], &v.slots[items], e);
-    if (is_wanted(t))
+    if (sim_kind_of(t))
         return sim_input_add(in, &(struct sim_object){ .type = t, .value = v, .origin = origin }, e);
     in->n_ignored++;
     return ERR_OK;

@@ -5,12 +5,12 @@
  * nothing backs off any more, what has no node stays pending with the scheduler's last message.
  * Same input, configuration and seed: same outcome.
  *
- * Thread: one. Owns: the typed forms and the scheduler; the input and the setup must live longer. */
+ * Thread: one. Owns: references to typed forms, and the scheduler; the input and the setup must live longer. */
 #pragma once
 
 #include "config/setup.h"
 #include "sched/sched.h"
-#include "sim/input.h"
+#include "sim/forms.h"
 
 enum sim_state {
     SIM_RUNNING, /* was on its node before */
@@ -63,7 +63,8 @@ struct sim_world {
     uint32_t n_in_state[N_SIM_STATES];
 };
 
-/* Completes the input (defaults.h, expand.h) and hands everything to a new scheduler. An error names the object. */
+/* Hands everything of an input that was completed (forms.h) and expanded (expand.h) to a new scheduler. Of the input only
+ * the warnings change; it must stay as it is while the world lives. An error names the object. */
 enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct sym_table *syms, const struct setup *setup,
                              uint64_t seed, struct err *e) ERR_MUST_CHECK;
 /* Also after an init that failed. */

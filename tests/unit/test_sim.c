@@ -1,5 +1,6 @@
 /* Simulation: what is read, which pods are made, where they go and why they stay. */
 #include "plugins/plugins.h"
+#include "sim/expand.h"
 #include "sim/report.h"
 #include "tests/test.h"
 
@@ -26,14 +27,14 @@ struct story {
 /* Whether it went well; otherwise s->e says why. */
 static bool start(struct story *s, const char *text)
 {
-    sim_input_init(&s->in);
-    err_init(&s->e, &s->in.arena);
     sym_init(&s->syms);
+    sim_input_init(&s->in, &s->syms);
+    err_init(&s->e, &s->in.arena);
     s->world = (struct sim_world){ .syms = &s->syms };
     if (setup_from_text(&s->setup, &s->syms, (struct str){ NULL, 0 }, plugin_registry, &s->e))
         FAIL("%s", s->e.message);
-    if (sim_input_text(&s->in, "file", str_of(text), &s->e) ||
-        sim_world_init(&s->world, &s->in, &s->syms, &s->setup, 1, &s->e))
+    if (sim_input_text(&s->in, "file", str_of(text), &s->e) || sim_input_complete(&s->in, &s->e) ||
+        sim_expand(&s->in, &s->e) || sim_world_init(&s->world, &s->in, &s->syms, &s->setup, 1, &s->e))
         return false;
     sim_world_run(&s->world);
     return true;
@@ -43,8 +44,8 @@ static void finish(struct story *s)
 {
     sim_world_fini(&s->world);
     setup_fini(&s->setup);
-    sym_fini(&s->syms);
     sim_input_fini(&s->in);
+    sym_fini(&s->syms);
 }
 
 static const struct {
@@ -240,5 +241,51 @@ TEST(accounts_follow_the_pods)
     sim_report_text(&names, &s.world);
     CHECK(strstr(strbuf_cstr(&names), "default/low on n1, for default/high\n"));
     strbuf_fini(&names);
+    finish(&s);
+}
+
+/* A what-if: the changed copy is run beside the plain one. */
+TEST(a_copy_is_changed_alone)
+{
+    struct story s;
+    CHECK(start(&s, TWO_NODES POD("a", "nodeName: n1, " CONTAINERS("3")) POD("b", "nodeName: n2, " CONTAINERS("3"))
+                    POD("c", CONTAINERS("1"))));
+    struct sim_input copy;
+    sim_input_copy(&copy, &s.in);
+    sim_object_set(&copy, sim_input_find(&copy, "Node", "", "n1"), "spec.unschedulable", value_bool(true));
+    size_t at = sim_pod_unbind(&copy, sim_input_find(&copy, "Pod", "default", "a"));
+    CHECK_INT("tried last", at, copy.objects.n - 1);
+    CHECK(sim_input_find(&copy, "Pod", "default", "a") == &copy.objects.at[at]);
+    CHECK_INT("unbound", sim_pod_form(&copy.objects.at[at])->node_name, SYM_EMPTY);
+    sim_input_remove(&copy, sim_input_find(&copy, "Pod", "default", "b"));
+    CHECK(!sim_input_find(&copy, "Pod", "default", "b"));
+
+    struct sim_world w;
+    CHECK(!sim_expand(&copy, &s.e));
+    CHECK(!sim_world_init(&w, &copy, &s.syms, &s.setup, 1, &s.e));
+    sim_world_run(&w);
+    CHECK_INT("what-if: the two that are left are on n2", w.nodes.at[1].after.milli_cpu, 4000);
+    CHECK_INT("what-if: nothing on n1", w.nodes.at[0].after.pods, 0);
+    CHECK_TEXT("what-if: the order", w.pods.at[1].name, "a");
+    sim_world_fini(&w);
+    sim_input_fini(&copy);
+    CHECK_INT("plain: a is on n1 still", sim_pod_form(sim_input_find(&s.in, "Pod", "default", "a"))->node_name,
+              sim_node_form(sim_input_find(&s.in, "Node", "", "n1"))->name);
+    CHECK_INT("plain", s.world.n_in_state[SIM_RUNNING], 2);
+    finish(&s);
+}
+
+TEST(a_name_that_was_removed_is_free)
+{
+    struct story s;
+    CHECK(start(&s, TWO_NODES POD("a", CONTAINERS("1"))));
+    struct sim_input copy;
+    sim_input_copy(&copy, &s.in);
+    sim_input_remove(&copy, sim_input_find(&copy, "Node", "", "n1"));
+    CHECK(!sim_input_text(&copy, "more", STR(NODE("n1", "")), &s.e));
+    CHECK(!sim_input_complete(&copy, &s.e));
+    CHECK_TEXT("the new one", sim_input_find(&copy, "Node", "", "n1")->origin, "more, document 1");
+    CHECK(sim_input_text(&copy, "again", STR(NODE("n1", "")), &s.e));
+    sim_input_fini(&copy);
     finish(&s);
 }
