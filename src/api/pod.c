@@ -538,3 +538,10 @@ const struct pod *pod_unscheduled(struct sym_table *syms, const struct pod *p)
     changed.n_condition_types = 0;
     return form_copy(&class, syms, &changed);
 }
+
+const struct pod *pod_never_preempting(struct sym_table *syms, const struct pod *p)
+{
+    struct pod changed = *p;
+    changed.flags |= POD_NEVER_PREEMPTS;
+    return form_copy(&class, syms, &changed);
+}

@@ -180,3 +180,5 @@ const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *
 const struct pod *pod_with_identity(struct sym_table *syms, const struct pod *p, const char *name, const char *uid);
 /* The same pod as if nobody had scheduled it yet: no node, no nomination, no status but its claims. */
 const struct pod *pod_unscheduled(struct sym_table *syms, const struct pod *p);
+/* The same pod with spec.preemptionPolicy Never. */
+const struct pod *pod_never_preempting(struct sym_table *syms, const struct pod *p);

@@ -16,15 +16,17 @@ struct decided {
 };
 typedef VEC(struct decided) decided_vec;
 
-void sim_drain_init(struct sim_drain *d, bool force)
+void sim_drain_init(struct sim_drain *d, struct sym_table *syms, bool force)
 {
-    *d = (struct sim_drain){ .force = force };
+    *d = (struct sim_drain){ .syms = syms, .force = force };
     arena_init(&d->arena);
     map_u64_init(&d->nodes);
 }
 
 void sim_drain_fini(struct sim_drain *d)
 {
+    for (struct map_u64_slot *s = map_u64_next(&d->nodes, NULL); s; s = map_u64_next(&d->nodes, s))
+        sym_unref(d->syms, (sym)s->key);
     map_u64_fini(&d->nodes);
     vec_fini(&d->names);
     vec_fini(&d->stays);
@@ -32,12 +34,31 @@ void sim_drain_fini(struct sim_drain *d)
     arena_fini(&d->arena);
 }
 
+void sim_drain_copy(struct sim_drain *to, const struct sim_drain *from)
+{
+    sim_drain_init(to, from->syms, from->force);
+    for (struct map_u64_slot *s = map_u64_next(&from->nodes, NULL); s; s = map_u64_next(&from->nodes, s))
+        map_u64_put(&to->nodes, sym_ref(to->syms, (sym)s->key), NULL);
+    for (size_t i = 0; i < from->names.n; i++)
+        vec_push(&to->names, arena_cstr(&to->arena, str_of(from->names.at[i])));
+    for (size_t i = 0; i < from->lost.n; i++) {
+        struct sim_lost l = from->lost.at[i];
+        l.node = arena_cstr(&to->arena, str_of(l.node));
+        vec_push(&to->lost, l);
+    }
+    to->n_evicted = from->n_evicted;
+    to->n_rounds = from->n_rounds;
+}
+
 void sim_drain_node(struct sim_drain *d, struct sim_input *in, struct sim_object *node)
 {
     bool is_new;
-    map_u64_put(&d->nodes, sym_find(in->syms, str_of(node->name)), &is_new);
+    sym name = sym_intern(d->syms, str_of(node->name));
+    map_u64_put(&d->nodes, name, &is_new);
     if (is_new)
         vec_push(&d->names, arena_cstr(&d->arena, str_of(node->name)));
+    else
+        sym_unref(d->syms, name);
     sim_object_set(in, node, "spec.unschedulable", value_bool(true));
 }
 
@@ -196,7 +217,7 @@ static void carry_out(struct sim_drain *d, struct sim_world *w, const decided_ve
 void sim_drain_world(struct sim_drain *d, struct sim_world *w)
 {
     decided_vec decided = { 0 };
-    while (d->stays.n) {
+    while (d->names.n) {
         vec_reset(&decided);
         decide_world(d, w, &decided);
         if (!decided.n)

@@ -30,20 +30,23 @@ typedef VEC(struct sim_lost) sim_lost_vec;
 
 struct sim_drain {
     struct arena arena;
+    struct sym_table *syms;
     bool force;
-    struct map_u64 nodes;      /* sym of the name; of nodes that are being drained */
+    struct map_u64 nodes;      /* syms of the names, with a reference; of nodes that are being drained */
     VEC(const char *) names;   /* of the same */
     VEC(struct sim_stay) stays; /* after the last round */
     sim_lost_vec lost;
     uint32_t n_evicted, n_rounds; /* pods that are made again; rounds in which some left */
 };
 
-void sim_drain_init(struct sim_drain *d, bool force);
+void sim_drain_init(struct sim_drain *d, struct sym_table *syms, bool force);
 void sim_drain_fini(struct sim_drain *d);
+/* The same drain, as far as it has come, to be gone on with on another world. */
+void sim_drain_copy(struct sim_drain *to, const struct sim_drain *from);
 
 /* Cordons the node and marks it; a node that is marked already stays so. */
 void sim_drain_node(struct sim_drain *d, struct sim_input *in, struct sim_object *node);
 /* The first round: on an input that is completed and not expanded yet. */
 void sim_drain_input(struct sim_drain *d, struct sim_input *in);
-/* All further rounds, on the world that was run with that input. */
+/* All further rounds, on a world that was run with that input. */
 void sim_drain_world(struct sim_drain *d, struct sim_world *w);

@@ -56,21 +56,27 @@ static const char *shared_text(struct expansion *x, struct str kind, const char 
     return v->const_ptr;
 }
 
-static const char *owner_of(struct expansion *x, const struct sim_object *o)
+struct sim_owner sim_pod_owner(const struct sim_input *in, const struct sim_object *o)
 {
     const struct pod *pod = sim_pod_form(o);
     if (!pod->controller)
-        return NULL;
-    struct str kind = sym_text(x->syms, pod->controller->kind), name = sym_text(x->syms, pod->controller->name);
+        return (struct sim_owner){ .kind = { NULL, 0 } };
+    struct str kind = sym_text(in->syms, pod->controller->kind), name = sym_text(in->syms, pod->controller->name);
     if (str_is(kind, "ReplicaSet")) {
         const struct type *t;
-        const struct sim_object *set = sim_input_find(x->in, "ReplicaSet", o->ns, name.p);
+        const struct sim_object *set = sim_input_find(in, "ReplicaSet", o->ns, name.p);
         const struct value *up = set ? controller_of(set, &t) : NULL;
-        struct str deployment = up ? value_text(value_path(t, up, "name")) : deployment_name(x->syms, pod, name);
+        struct str deployment = up ? value_text(value_path(t, up, "name")) : deployment_name(in->syms, pod, name);
         if (deployment.n)
-            return shared_text(x, STR("Deployment"), o->ns, deployment);
+            return (struct sim_owner){ STR("Deployment"), deployment };
     }
-    return shared_text(x, kind, o->ns, name);
+    return (struct sim_owner){ kind, name };
+}
+
+static const char *owner_of(struct expansion *x, const struct sim_object *o)
+{
+    struct sim_owner owner = sim_pod_owner(x->in, o);
+    return owner.kind.n ? shared_text(x, owner.kind, o->ns, owner.name) : NULL;
 }
 
 /* The node that a DaemonSet's pod is on or meant for. */
@@ -175,6 +181,12 @@ static struct sim_object pod_of(struct expansion *x, const struct sim_object *co
     return o;
 }
 
+struct sim_object sim_template_pod(struct sim_input *in, const struct sim_object *controller)
+{
+    struct expansion x = { .in = in, .syms = in->syms };
+    return pod_of(&x, controller, NULL);
+}
+
 /* Says so before the work is done. */
 static enum err_code check_number(const struct expansion *x, const struct sim_object *controller, int64_t n, struct err *e)
 {
@@ -236,12 +248,11 @@ static enum err_code expand_replicas(struct expansion *x, const struct sim_objec
     return make_alike(x, o, owner, sim_int(o, "spec.replicas", 1) - count_of(x, owner), e);
 }
 
-/* The ReplicaSet of a Deployment with the most replicas, or NULL. */
-static const struct sim_object *current_set(struct expansion *x, const struct sim_object *deployment)
+const struct sim_object *sim_current_set(const struct sim_input *in, const struct sim_object *deployment)
 {
     const struct sim_object *best = NULL;
-    for (size_t i = 0; i < x->in->objects.n; i++) {
-        const struct sim_object *o = &x->in->objects.at[i];
+    for (size_t i = 0; i < in->objects.n; i++) {
+        const struct sim_object *o = &in->objects.at[i];
         const struct type *t;
         bool may_be = o->sim_kind->form == OBJECT_REPLICA_SET && !o->removed && strcmp(o->ns, deployment->ns) == 0;
         const struct value *up = may_be ? controller_of(o, &t) : NULL;
@@ -281,7 +292,7 @@ static enum err_code expand_deployment(struct expansion *x, const struct sim_obj
 {
     const char *owner = owner_text(x, d);
     int64_t lacking = sim_int(d, "spec.replicas", 1) - count_of(x, owner);
-    const struct sim_object *found = current_set(x, d);
+    const struct sim_object *found = sim_current_set(x->in, d);
     struct sim_object set;
     if (found)
         set = *found;

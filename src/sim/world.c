@@ -29,6 +29,11 @@ static struct sim_pod *find_pod(struct sim_world *w, const struct pod *form)
     return v ? &w->pods.at[v->num] : NULL;
 }
 
+static bool is_probe(const struct sim_world *w, const struct pod *form)
+{
+    return w->probe && strcmp(w->probe->uid, form->meta.uid) == 0;
+}
+
 static int32_t find_node(const struct sim_world *w, sym name)
 {
     union map_value *v = map_u64_find(&w->node_by_name, name);
@@ -55,9 +60,10 @@ static void io_patch_status(void *context, const struct status_change *change)
 {
     struct sim_world *w = context;
     struct sim_pod *p = find_pod(w, change->pod);
-    if (p && change->has_condition) {
-        free(p->message);
-        p->message = strdup(change->message);
+    char **message = p ? &p->message : is_probe(w, change->pod) ? &w->probe->message : NULL;
+    if (message && change->has_condition) {
+        free(*message);
+        *message = strdup(change->message);
     }
     if (change->set_nomination && change->nomination != change->pod->nominated_node)
         vec_push(&w->outcomes, (struct sim_outcome){ 0, pod_with_nomination(w->syms, change->pod, change->nomination),
@@ -97,6 +103,8 @@ static void set_state(struct sim_world *w, struct sim_pod *p, enum sim_state sta
 
 static void place(struct sim_world *w, const struct pod *form)
 {
+    if (is_probe(w, form))
+        w->probe->node = find_node(w, form->node_name);
     struct sim_pod *p = find_pod(w, form);
     if (!p || p->state != SIM_PENDING)
         return;
@@ -303,7 +311,7 @@ static int quiet_steps_max(const struct sim_world *w)
     return seconds < STEPS_MAX / QUIET_TRIES ? (int)(seconds + 1) * QUIET_TRIES : STEPS_MAX;
 }
 
-void sim_world_run(struct sim_world *w)
+static void run_until_quiet(struct sim_world *w)
 {
     int quiet = 0, quiet_max = quiet_steps_max(w);
     for (int step = 0; step < STEPS_MAX && quiet < quiet_max; step++, quiet++) {
@@ -318,6 +326,74 @@ void sim_world_run(struct sim_world *w)
         sched_tick(w->sched);
         answer(w);
     }
+}
+
+void sim_world_run(struct sim_world *w)
+{
+    run_until_quiet(w);
+    w->decision_hash = sched_decision_hash(w->sched);
+}
+
+/* ---- Changes ---- */
+
+/* Off its node, in all accounts and in the scheduler. */
+static void take_off(struct sim_world *w, struct sim_pod *p)
+{
+    assert(p->state == SIM_RUNNING);
+    count(&w->nodes.at[p->node].before, p->form, false);
+    count(&w->nodes.at[p->node].after, p->form, false);
+    sched_pod_removed(w->sched, p->form->meta.uid);
+    map_str_remove(&w->pod_by_uid, str_of(p->form->meta.uid), NULL);
+}
+
+void sim_world_unbind(struct sim_world *w, size_t pod)
+{
+    struct sim_pod *p = &w->pods.at[pod];
+    take_off(w, p);
+    const struct pod *old = p->form;
+    p->form = pod_unscheduled(w->syms, old);
+    pod_unref(w->syms, old);
+    p->node = SIM_NO_NODE;
+    p->message = untried_reason(w, p->form);
+    map_str_put(&w->pod_by_uid, str_of(p->form->meta.uid), NULL)->num = pod;
+    set_state(w, p, SIM_PENDING);
+    w->now_ms++;
+    sched_pod_set(w->sched, p->form);
+}
+
+void sim_world_remove(struct sim_world *w, size_t pod)
+{
+    struct sim_pod *p = &w->pods.at[pod];
+    take_off(w, p);
+    w->n_in_state[p->state]--;
+    pod_unref(w->syms, p->form);
+    free(p->message);
+    vec_remove(&w->pods, pod);
+    for (size_t i = 0; i < w->pods.n; i++) {
+        struct sim_pod *other = &w->pods.at[i];
+        if (i >= pod)
+            map_str_find(&w->pod_by_uid, str_of(other->form->meta.uid))->num = i;
+        if (other->evicted_by > (int64_t)pod)
+            other->evicted_by--;
+    }
+}
+
+void sim_world_give_up_pending(struct sim_world *w)
+{
+    for (size_t i = 0; i < w->pods.n; i++)
+        if (w->pods.at[i].state == SIM_PENDING)
+            sched_pod_removed(w->sched, w->pods.at[i].form->meta.uid);
+}
+
+struct sim_try sim_world_try(struct sim_world *w, const struct pod *form)
+{
+    struct sim_try outcome = { .uid = form->meta.uid, .node = SIM_NO_NODE, .message = untried_reason(w, form) };
+    w->probe = &outcome;
+    w->now_ms++;
+    sched_pod_set(w->sched, form);
+    run_ready(w);
+    w->probe = NULL;
+    return outcome;
 }
 
 void sim_world_fini(struct sim_world *w)
