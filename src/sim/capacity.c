@@ -103,9 +103,9 @@ static const char *item_end(const char *at, const char *end)
 
 static const char *list_end(const char *list)
 {
-    const char *preemption = strstr(list, ". preemption:");
-    if (preemption)
-        return preemption;
+    const char *more = strstr(list, ". "); /* what preemption has to say */
+    if (more)
+        return more;
     size_t n = strlen(list);
     return list + (n && list[n - 1] == '.' ? n - 1 : n);
 }

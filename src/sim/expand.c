@@ -101,6 +101,10 @@ static void count_pod(struct expansion *x, struct sim_object *o)
     if (!o->owner || pod->flags & (POD_FINISHED | POD_TERMINATING))
         return;
     map_str_put(&x->counts, str_of(o->owner), NULL)->num++;
+    if (strncmp(o->owner, "Deployment ", 11) == 0) { /* its ReplicaSet may be all that is given */
+        struct str set = sym_text(x->syms, pod->controller->name);
+        map_str_put(&x->counts, str_of(shared_text(x, STR("ReplicaSet"), o->ns, set)), NULL)->num++;
+    }
     if (strncmp(o->owner, "DaemonSet ", 10) == 0)
         map_str_put(&x->counts, str_of(daemon_key(x->in, o->owner, daemon_node(x->syms, pod))), NULL)->num++;
 }
@@ -239,13 +243,14 @@ static enum err_code expand_replicas(struct expansion *x, const struct sim_objec
 {
     const struct type *t;
     const struct value *up = controller_of(o, &t);
+    const char *set = owner_text(x, o), *owner = set;
     if (up && str_is(value_text(value_path(t, up, "kind")), "Deployment")) {
         const char *name = arena_cstr(&x->in->arena, value_text(value_path(t, up, "name")));
         if (sim_input_find(x->in, "Deployment", o->ns, name))
             return ERR_OK; /* its pods are made for the Deployment */
+        owner = shared_text(x, STR("Deployment"), o->ns, str_of(name));
     }
-    const char *owner = owner_text(x, o);
-    return make_alike(x, o, owner, sim_int(o, "spec.replicas", 1) - count_of(x, owner), e);
+    return make_alike(x, o, owner, sim_int(o, "spec.replicas", 1) - count_of(x, set), e);
 }
 
 const struct sim_object *sim_current_set(const struct sim_input *in, const struct sim_object *deployment)

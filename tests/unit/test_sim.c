@@ -72,6 +72,10 @@ static const struct {
       TWO_NODES "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 2, " TEMPLATE(CONTAINERS("1")) "}\n"
       "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: d-h1, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, "
       "name: d, uid: u, controller: true}]}\nspec: {replicas: 2, " TEMPLATE(CONTAINERS("1")) "}\n", 0, 2, 0, 0 },
+    { "a replica set whose deployment is not given has its pod",
+      TWO_NODES "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: d-h1, ownerReferences: [{apiVersion: apps/v1, kind: "
+      "Deployment, name: d, uid: u, controller: true}]}\nspec: {replicas: 2, " TEMPLATE(CONTAINERS("1")) "}\n"
+      OWNED("d-h1-a", "ReplicaSet", "d-h1", "nodeName: n1, " CONTAINERS("1")), 1, 1, 0, 0 },
     { "a replica set lacks what is finished",
       TWO_NODES "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: r}\nspec: {replicas: 2, " TEMPLATE(CONTAINERS("1")) "}\n"
       OWNED("r-1", "ReplicaSet", "r", "nodeName: n1, " CONTAINERS("1"))
