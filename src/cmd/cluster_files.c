@@ -8,14 +8,24 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cmd/large_file.h"
+
+static void passed(void *context, enum sim_phase phase, size_t done, size_t total)
+{
+    (void)total;
+    if (phase == SIM_READING)
+        large_file_passed(context, done);
+}
+
 static enum err_code load_file(struct sim_input *in, const char *path, struct err *e)
 {
-    size_t n;
-    char *bytes = cmd_read_file(path, &n);
-    if (!bytes)
-        return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
-    enum err_code code = sim_input_text(in, strcmp(path, "-") == 0 ? "standard input" : path, (struct str){ bytes, n }, e);
-    free(bytes);
+    struct large_file f;
+    if (large_file_open(&f, path, e))
+        return e->code;
+    in->progress = (struct sim_progress){ &f, passed };
+    enum err_code code = sim_input_text(in, strcmp(path, "-") == 0 ? "standard input" : path, (struct str){ f.p, f.n }, e);
+    in->progress = (struct sim_progress){ 0 };
+    large_file_close(&f);
     return code;
 }
 
