@@ -10,22 +10,28 @@
 
 #include "cmd/large_file.h"
 
+struct loading {
+    struct large_file file;
+    struct sim_progress outer; /* who else wants to know */
+};
+
 static void passed(void *context, enum sim_phase phase, size_t done, size_t total)
 {
-    (void)total;
-    if (phase == SIM_READING)
-        large_file_passed(context, done);
+    struct loading *l = context;
+    large_file_passed(&l->file, done);
+    sim_tell(&l->outer, phase, done, total);
 }
 
 static enum err_code load_file(struct sim_input *in, const char *path, struct err *e)
 {
-    struct large_file f;
-    if (large_file_open(&f, path, e))
+    struct loading l = { .outer = in->progress };
+    if (large_file_open(&l.file, path, e))
         return e->code;
-    in->progress = (struct sim_progress){ &f, passed };
-    enum err_code code = sim_input_text(in, strcmp(path, "-") == 0 ? "standard input" : path, (struct str){ f.p, f.n }, e);
-    in->progress = (struct sim_progress){ 0 };
-    large_file_close(&f);
+    in->progress = (struct sim_progress){ &l, passed };
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    enum err_code code = sim_input_text(in, name, (struct str){ l.file.p, l.file.n }, e);
+    in->progress = l.outer;
+    large_file_close(&l.file);
     return code;
 }
 

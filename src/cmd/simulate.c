@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "cmd/cluster_files.h"
+#include "cmd/progress.h"
 #include "plugins/plugins.h"
 #include "sim/expand.h"
 #include "sim/report.h"
@@ -90,6 +91,9 @@ static int simulate(const struct simulate *s)
     sym_init(&syms);
     struct sim_input in;
     sim_input_init(&in, &syms);
+    struct progress progress;
+    progress_init(&progress);
+    in.progress = progress_watch(&progress);
     struct err e;
     err_init(&e, &in.arena);
     int code;

@@ -24,6 +24,7 @@ void sim_input_fini(struct sim_input *in)
 void sim_input_copy(struct sim_input *to, const struct sim_input *from)
 {
     sim_input_init(to, from->syms);
+    to->progress = from->progress;
     to->n_ignored = from->n_ignored;
     map_str_copy(&to->by_name, &from->by_name);
     vec_reserve(&to->objects, from->objects.n);
@@ -31,6 +32,12 @@ void sim_input_copy(struct sim_input *to, const struct sim_input *from)
         sim_form_ref(&from->objects.at[i]);
         vec_push(&to->objects, from->objects.at[i]);
     }
+}
+
+void sim_tell(const struct sim_progress *p, enum sim_phase phase, size_t done, size_t total)
+{
+    if (p->at)
+        p->at(p->context, phase, done, total);
 }
 
 void sim_warn(struct sim_input *in, const char *format, ...)

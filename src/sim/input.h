@@ -36,17 +36,20 @@ struct sim_object {
     bool removed;                    /* as good as not there: whoever walks over objects passes it by */
 };
 
-/* For long work: who wants to know how far it is. */
-enum sim_phase { SIM_READING /* bytes of one text */, SIM_SCHEDULING /* pods that were pending */ };
+/* For long work: who wants to know how far it is. A phase ends with `done` equal to `total`, also when it fails. */
+enum sim_phase {
+    SIM_READING,    /* bytes of one text */
+    SIM_SCHEDULING, /* pods that were pending */
+};
 struct sim_progress {
     void *context;
-    void (*at)(void *context, enum sim_phase phase, size_t done, size_t total); /* or NULL */
+    void (*at)(void *context, enum sim_phase phase, size_t done, size_t total); /* NULL: nobody */
 };
 
 struct sim_input {
     struct arena arena;
     struct sym_table *syms;
-    struct sim_progress progress;
+    struct sim_progress progress; /* set it after init; copies and worlds take it over */
     VEC(struct sim_object) objects;
     struct map_str by_name; /* "Pod shop/cart-1" -> index in objects */
     VEC(const char *) warnings;
@@ -81,6 +84,7 @@ void sim_input_rewind(struct sim_input *in, struct sim_mark mark);
 void sim_input_remove(struct sim_input *in, struct sim_object *o);
 /* NULL when there is none. Valid until the next one is added. */
 struct sim_object *sim_input_find(const struct sim_input *in, const char *kind, const char *ns, const char *name);
+void sim_tell(const struct sim_progress *p, enum sim_phase phase, size_t done, size_t total);
 void sim_warn(struct sim_input *in, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The value at a path (value_path), and its text as a C text ("" when it is not there). */

@@ -54,10 +54,10 @@ static enum err_code wrap(struct reader *r, const struct origin *at)
 static void tell(struct reader *r, const char *at)
 {
     size_t done = (size_t)(at - r->text.p);
-    if (!r->in->progress.at || done - r->told < TELL_BYTES)
+    if (done - r->told < TELL_BYTES || done == r->text.n)
         return;
     r->told = done;
-    r->in->progress.at(r->in->progress.context, SIM_READING, done, r->text.n);
+    sim_tell(&r->in->progress, SIM_READING, done, r->text.n);
 }
 
 /* ---- One object ---- */
@@ -353,6 +353,7 @@ enum err_code sim_input_text(struct sim_input *in, const char *file, struct str 
     arena_init(&r.document);
     e->code = ERR_OK;
     enum err_code code = read_documents(&r, file);
+    sim_tell(&in->progress, SIM_READING, text.n, text.n);
     arena_fini(&r.scratch);
     arena_fini(&r.document);
     return code;
