@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/cluster_files.h"
+#include "cmd/progress.h"
 #include "cmd/simulate_options.h"
 #include "plugins/plugins.h"
 #include "sim/report_what_if.h"
@@ -13,6 +14,7 @@ enum { EXIT_PENDING = 3 };
 
 struct simulation {
     const struct simulate_options *o;
+    struct progress progress;
     struct sym_table syms;
     struct sim_input given;          /* complete */
     struct sim_input changed;        /* a copy with the changes, if there are any */
@@ -57,6 +59,8 @@ static int with_input(struct simulation *s)
 {
     sym_init(&s->syms);
     sim_input_init(&s->given, &s->syms);
+    progress_init(&s->progress);
+    s->given.progress = progress_watch(&s->progress);
     err_init(&s->e, &s->given.arena);
     int code;
     if (cmd_load_cluster(&s->given, s->o->paths.at, (int)s->o->paths.n, &s->e) || sim_input_complete(&s->given, &s->e)) {

@@ -92,6 +92,31 @@ static void default_node(struct sim_input *in, struct sim_object *o)
         sim_warn(in, "%s: Node %s has neither status.allocatable nor status.capacity: nothing fits there", o->origin, o->name);
 }
 
+static bool requests_are_complete(const struct type *pod_type, const struct value *pod, const char *path)
+{
+    const struct type *container = schema_type(STR("core/v1.Container"));
+    const struct value *list = value_path(pod_type, pod, path);
+    for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++) {
+        const struct value *limits = value_path(container, &list->items[i], "resources.limits");
+        const struct value *requests = value_path(container, &list->items[i], "resources.requests");
+        for (uint32_t k = 0; limits->kind == VALUE_MAP && k < limits->n; k++)
+            if (requests->kind != VALUE_MAP || !value_member(requests, limits->members[k].key))
+                return false;
+    }
+    return true;
+}
+
+bool sim_pod_is_complete(const struct value *pod)
+{
+    static const char *const texts[] = { "metadata.name", "metadata.namespace", "metadata.uid", "spec.schedulerName" };
+    const struct type *t = schema_type(STR("core/v1.Pod"));
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (!value_text(value_path(t, pod, texts[i])).n)
+            return false;
+    return value_path(t, pod, "spec.priority")->kind == VALUE_INT && requests_are_complete(t, pod, "spec.containers") &&
+           requests_are_complete(t, pod, "spec.initContainers");
+}
+
 static bool is_default_class(const struct sim_object *o)
 {
     const struct value *annotations = sim_field(o, "metadata.annotations");

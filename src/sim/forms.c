@@ -71,10 +71,13 @@ void sim_form_unref(struct sym_table *syms, const struct sim_object *o)
 
 void sim_object_take_form(struct sim_input *in, struct sim_object *o, const void *own_form)
 {
-    sim_form_unref(in->syms, o);
+    struct sim_object old = *o;
     o->form = own_form;
-    if (own_form && sim_is_pod(o))
+    if (own_form && sim_is_pod(o)) {
         o->value = (struct value){ 0 };
+        o->uid = sim_pod_form(o)->meta.uid;
+    }
+    sim_form_unref(in->syms, &old);
 }
 
 /* ---- From values ---- */
@@ -149,6 +152,7 @@ size_t sim_pod_unbind(struct sim_input *in, struct sim_object *o)
 {
     struct sim_object moved = *o;
     moved.form = pod_unscheduled(in->syms, sim_pod_form(o));
+    moved.uid = sim_pod_form(&moved)->meta.uid;
     sim_input_remove(in, o);
     return sim_input_put(in, &moved);
 }

@@ -1,8 +1,6 @@
 /* sim/input.c - see input.h. */
 #include "sim/input.h"
 
-#include "api/object.h"
-#include "api/yaml.h"
 #include "sim/edit.h"
 #include "sim/forms.h"
 
@@ -26,6 +24,7 @@ void sim_input_fini(struct sim_input *in)
 void sim_input_copy(struct sim_input *to, const struct sim_input *from)
 {
     sim_input_init(to, from->syms);
+    to->progress = from->progress;
     to->n_ignored = from->n_ignored;
     map_str_copy(&to->by_name, &from->by_name);
     vec_reserve(&to->objects, from->objects.n);
@@ -33,6 +32,12 @@ void sim_input_copy(struct sim_input *to, const struct sim_input *from)
         sim_form_ref(&from->objects.at[i]);
         vec_push(&to->objects, from->objects.at[i]);
     }
+}
+
+void sim_tell(const struct sim_progress *p, enum sim_phase phase, size_t done, size_t total)
+{
+    if (p->at)
+        p->at(p->context, phase, done, total);
 }
 
 void sim_warn(struct sim_input *in, const char *format, ...)
@@ -119,6 +124,20 @@ static union map_value *take_name(struct sim_input *in, const char *key, const s
     return is_new || (*ret_holder)->removed ? v : NULL;
 }
 
+/* `key` is the object's, in the input's arena. */
+static enum err_code insert(struct sim_input *in, const struct sim_object *o, const char *key, struct err *e)
+{
+    if (in->objects.n >= SIM_OBJECTS_MAX)
+        return err_set(e, ERR_INVALID, "%s: %s: more than %d objects", o->origin, key, SIM_OBJECTS_MAX);
+    const struct sim_object *holder;
+    union map_value *v = take_name(in, key, &holder);
+    if (!v)
+        return err_set(e, ERR_INVALID, "%s: %s is there already, in %s", o->origin, key, holder->origin);
+    v->num = in->objects.n;
+    vec_push(&in->objects, *o);
+    return ERR_OK;
+}
+
 enum err_code sim_input_add(struct sim_input *in, const struct sim_object *given, struct err *e)
 {
     struct sim_object o = *given;
@@ -126,16 +145,21 @@ enum err_code sim_input_add(struct sim_input *in, const struct sim_object *given
     complete_metadata(in, &o);
     if (!*o.name)
         return err_set(e, ERR_INVALID, "%s: %s without metadata.name", o.origin, o.kind);
-    if (in->objects.n >= SIM_OBJECTS_MAX)
-        return err_set(e, ERR_INVALID, "%s: %s %s: more than %d objects", o.origin, o.kind, o.name, SIM_OBJECTS_MAX);
-    const char *key = name_key(&in->arena, o.kind, o.ns, o.name);
-    const struct sim_object *holder;
-    union map_value *v = take_name(in, key, &holder);
-    if (!v)
-        return err_set(e, ERR_INVALID, "%s: %s is there already, in %s", o.origin, key, holder->origin);
-    v->num = in->objects.n;
-    vec_push(&in->objects, o);
-    return ERR_OK;
+    return insert(in, &o, name_key(&in->arena, o.kind, o.ns, o.name), e);
+}
+
+enum err_code sim_input_add_pod(struct sim_input *in, const struct sim_object *given, struct err *e)
+{
+    struct sim_object o = *given;
+    const struct pod *form = sim_pod_form(&o);
+    o.ns = sym_text(in->syms, form->meta.ns).p;
+    o.uid = form->meta.uid;
+    const char *key = name_key(&in->arena, o.kind, o.ns, form->meta.name);
+    o.name = key + strlen(key) - strlen(form->meta.name);
+    enum err_code code = insert(in, &o, key, e);
+    if (code)
+        sim_form_unref(in->syms, &o);
+    return code;
 }
 
 size_t sim_input_put(struct sim_input *in, const struct sim_object *o)
@@ -148,73 +172,29 @@ size_t sim_input_put(struct sim_input *in, const struct sim_object *o)
     return v->num;
 }
 
+struct sim_mark sim_input_mark(const struct sim_input *in)
+{
+    return (struct sim_mark){ in->objects.n, in->warnings.n, in->n_more_warnings, in->n_ignored };
+}
+
+void sim_input_rewind(struct sim_input *in, struct sim_mark mark)
+{
+    struct arena scratch;
+    arena_init(&scratch);
+    while (in->objects.n > mark.n_objects) {
+        struct sim_object o = vec_pop(&in->objects);
+        map_str_remove(&in->by_name, str_of(name_key(&scratch, o.kind, o.ns, o.name)), NULL);
+        sim_form_unref(in->syms, &o);
+    }
+    arena_fini(&scratch);
+    in->warnings.n = mark.n_warnings;
+    in->n_more_warnings = mark.n_more_warnings;
+    in->n_ignored = mark.n_ignored;
+}
+
 void sim_input_remove(struct sim_input *in, struct sim_object *o)
 {
     assert(o >= in->objects.at);
     assert(o < in->objects.at + in->objects.n);
     o->removed = true;
-}
-
-/* ---- Documents ---- */
-
-static enum err_code add_value(struct sim_input *in, const char *origin, const struct type *t, struct value v, struct err *e);
-
-static enum err_code add_body(struct sim_input *in, const char *origin, enum media media, struct str body, struct err *e)
-{
-    struct findings findings = { .n = 0 };
-    struct gvk none = { 0 }, seen = { 0 };
-    struct object o;
-    if (object_read(&in->arena, media, body, none, &findings, &o, &seen, e)) {
-        struct str version = seen.version;
-        const char *api_version = seen.group.n ? arena_printf(&in->arena, "%.*s/%.*s", STR_ARG(seen.group), STR_ARG(version))
-                                               : arena_cstr(&in->arena, version);
-        if (!seen.kind.n || !version.n || schema_object_type(str_of(api_version), seen.kind))
-            return err_wrap(e, "%s", origin);
-        sim_warn(in, "%s: %.*s of %s is not known and left out", origin, STR_ARG(seen.kind), api_version);
-        return ERR_OK;
-    }
-    for (unsigned i = 0; i < findings.n; i++)
-        sim_warn(in, "%s: %s", origin, findings.texts[i]);
-    return add_value(in, origin, o.type, o.value, e);
-}
-
-/* Items of a typed list are objects of the list's own item type; items of a List say what they are. */
-static enum err_code add_items(struct sim_input *in, const char *origin, const struct field *f, const struct value *items,
-                               struct err *e)
-{
-    for (uint32_t i = 0; items->kind == VALUE_LIST && i < items->n; i++) {
-        const char *at = arena_printf(&in->arena, "%s, items[%u]", origin, i);
-        enum err_code code = f->kind == KIND_STRUCT ? add_value(in, at, f->type, items->items[i], e)
-                                                    : add_body(in, at, MEDIA_JSON, value_text(&items->items[i]), e);
-        if (code)
-            return code;
-    }
-    return ERR_OK;
-}
-
-static enum err_code add_value(struct sim_input *in, const char *origin, const struct type *t, struct value v, struct err *e)
-{
-    int items = str_ends(t->kind, STR("List")) ? schema_slot(t, STR("items")) : -1;
-    if (items >= 0)
-        return add_items(in, origin, &t->fields[items], &v.slots[items], e);
-    if (sim_kind_of(t))
-        return sim_input_add(in, &(struct sim_object){ .type = t, .value = v, .origin = origin }, e);
-    in->n_ignored++;
-    return ERR_OK;
-}
-
-enum err_code sim_input_text(struct sim_input *in, const char *file, struct str text, struct err *e)
-{
-    struct yaml_stream stream;
-    yaml_stream_init(&stream, arena_str(&in->arena, text)); /* objects may point into it */
-    for (size_t number = 1;; number++) {
-        const char *origin = arena_printf(&in->arena, "%s, document %zu", file, number);
-        struct str document;
-        if (yaml_next_document(&stream, &document, e))
-            return err_wrap(e, "%s", origin);
-        if (!document.p)
-            return ERR_OK;
-        if (add_body(in, origin, stream.json ? MEDIA_JSON : MEDIA_YAML, document, e))
-            return e->code;
-    }
 }

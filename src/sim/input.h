@@ -30,15 +30,26 @@ struct sim_object {
     struct value value; /* absent of a pod that has its form */
     const void *form;   /* as the kind says (forms.h); NULL: not made yet */
     const char *origin;              /* "web.yaml, document 2"; of a pod that was made: its controller's */
-    const char *kind, *ns, *name, *uid; /* ns "" for kinds without */
+    const char *kind, *ns, *name, *uid; /* ns "" for kinds without; uid of a pod with a form: the form's */
     const char *owner;               /* of a pod, "Deployment shop/cart"; NULL: nobody, or not known yet */
     bool made;                       /* by expand.h */
     bool removed;                    /* as good as not there: whoever walks over objects passes it by */
 };
 
+/* For long work: who wants to know how far it is. A phase ends with `done` equal to `total`, also when it fails. */
+enum sim_phase {
+    SIM_READING,    /* bytes of one text */
+    SIM_SCHEDULING, /* pods that were pending */
+};
+struct sim_progress {
+    void *context;
+    void (*at)(void *context, enum sim_phase phase, size_t done, size_t total); /* NULL: nobody */
+};
+
 struct sim_input {
     struct arena arena;
     struct sym_table *syms;
+    struct sim_progress progress; /* set it after init; copies and worlds take it over */
     VEC(struct sim_object) objects;
     struct map_str by_name; /* "Pod shop/cart-1" -> index in objects */
     VEC(const char *) warnings;
@@ -52,17 +63,28 @@ void sim_input_fini(struct sim_input *in);
  * which share values, texts and forms with those of `from`. It begins without warnings. */
 void sim_input_copy(struct sim_input *to, const struct sim_input *from);
 
-/* All documents of a text. An error names `file`, the document and what is wrong with it; an object that is there already
- * is an error that names both places. */
+/* All documents of a text, which need not live on. An error names `file`, the document and what is wrong with it; an object
+ * that is there already is an error that names both places. What SIM_READING has passed is not read again unless the
+ * document turns out to be odd: its memory is worth keeping only if it is cheap. */
 enum err_code sim_input_text(struct sim_input *in, const char *file, struct str text, struct err *e) ERR_MUST_CHECK;
 
 /* Adds an object that has its kind; metadata is completed. */
 enum err_code sim_input_add(struct sim_input *in, const struct sim_object *o, struct err *e) ERR_MUST_CHECK;
+/* The same for a pod that has its form, which it takes, and lacks nothing (sim_pod_is_complete). */
+enum err_code sim_input_add_pod(struct sim_input *in, const struct sim_object *o, struct err *e) ERR_MUST_CHECK;
 /* Puts an object that is complete and whose name is free at the end; takes its form. Returns its index. */
 size_t sim_input_put(struct sim_input *in, const struct sim_object *o);
+/* Takes back what was added since the mark. */
+struct sim_mark {
+    size_t n_objects, n_warnings;
+    uint32_t n_more_warnings, n_ignored;
+};
+struct sim_mark sim_input_mark(const struct sim_input *in);
+void sim_input_rewind(struct sim_input *in, struct sim_mark mark);
 void sim_input_remove(struct sim_input *in, struct sim_object *o);
 /* NULL when there is none. Valid until the next one is added. */
 struct sim_object *sim_input_find(const struct sim_input *in, const char *kind, const char *ns, const char *name);
+void sim_tell(const struct sim_progress *p, enum sim_phase phase, size_t done, size_t total);
 void sim_warn(struct sim_input *in, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The value at a path (value_path), and its text as a C text ("" when it is not there). */

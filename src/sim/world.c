@@ -8,6 +8,7 @@ enum {
     STEPS_MAX = 10000,    /* of one run */
     QUIET_TRIES = 3,      /* back-offs at their longest without anything new: then nothing will change */
     START_WALL_S = 1800000000,
+    TELL_PODS = 64, /* how often progress is told */
 };
 
 /* ---- The scheduler's door to this world ---- */
@@ -204,7 +205,7 @@ static char *untried_reason(const struct sim_world *w, const struct pod *pod)
 }
 
 /* A pod that does not count is left out. */
-static bool counts(struct sim_world *w, const struct sim_object *o, const struct sim_pod *p)
+static bool takes_part(struct sim_world *w, const struct sim_object *o, const struct sim_pod *p)
 {
     const struct pod *form = sim_pod_form(o);
     if (form->flags & POD_FINISHED)
@@ -223,7 +224,7 @@ static enum err_code add_pod(struct sim_world *w, const struct sim_object *o, st
     struct sim_pod p = { .form = form, .ns = o->ns, .name = o->name, .owner = o->owner, .evicted_by = -1,
                          .state = bound ? SIM_RUNNING : SIM_PENDING,
                          .node = bound ? find_node(w, form->node_name) : SIM_NO_NODE };
-    if (!counts(w, o, &p))
+    if (!takes_part(w, o, &p))
         return ERR_OK;
     bool is_new;
     union map_value *v = map_str_put(&w->pod_by_uid, str_of(form->meta.uid), &is_new);
@@ -295,13 +296,15 @@ enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct s
     return fill(w, e);
 }
 
-static void run_ready(struct sim_world *w)
+static void run_ready(struct sim_world *w, size_t n_pods)
 {
-    bool worked;
-    do {
+    for (bool worked = true; worked;) {
         worked = sched_run_once(w->sched);
         answer(w);
-    } while (worked);
+        size_t n_tried = ++w->n_tried;
+        if (n_tried % TELL_PODS == 0 && n_tried < n_pods)
+            sim_tell(&w->in->progress, SIM_SCHEDULING, n_tried, n_pods);
+    }
 }
 
 /* Only errors make pods back off again and again; what is unschedulable waits for a change. */
@@ -311,12 +314,12 @@ static int quiet_steps_max(const struct sim_world *w)
     return seconds < STEPS_MAX / QUIET_TRIES ? (int)(seconds + 1) * QUIET_TRIES : STEPS_MAX;
 }
 
-static void run_until_quiet(struct sim_world *w)
+static void run_steps(struct sim_world *w, size_t n_pods)
 {
     int quiet = 0, quiet_max = quiet_steps_max(w);
     for (int step = 0; step < STEPS_MAX && quiet < quiet_max; step++, quiet++) {
         uint32_t n_pending = w->n_in_state[SIM_PENDING], n_evicted = w->n_in_state[SIM_EVICTED];
-        run_ready(w);
+        run_ready(w, n_pods);
         struct sched_counts counts = sched_counts(w->sched);
         if (counts.active + counts.backoff + counts.binding == 0)
             return;
@@ -330,7 +333,9 @@ static void run_until_quiet(struct sim_world *w)
 
 void sim_world_run(struct sim_world *w)
 {
-    run_until_quiet(w);
+    size_t n_pods = w->n_in_state[SIM_PENDING];
+    run_steps(w, n_pods);
+    sim_tell(&w->in->progress, SIM_SCHEDULING, n_pods, n_pods);
     w->decision_hash = sched_decision_hash(w->sched);
 }
 
@@ -391,7 +396,7 @@ struct sim_try sim_world_try(struct sim_world *w, const struct pod *form)
     w->probe = &outcome;
     w->now_ms++;
     sched_pod_set(w->sched, form);
-    run_ready(w);
+    run_ready(w, 0);
     w->probe = NULL;
     return outcome;
 }

@@ -55,6 +55,7 @@ struct sim_world {
     struct sym_table *syms;
     struct sched *sched;
     int64_t now_ms;
+    size_t n_tried; /* attempts so far */
     VEC(struct sim_node) nodes; /* in the order of the input */
     VEC(struct sim_pod) pods;   /* all but finished ones; in the order of the input, made ones behind */
     struct map_str pod_by_uid;  /* -> index */
