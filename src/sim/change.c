@@ -177,14 +177,14 @@ static enum err_code scale(struct sim_changes *c, struct sim_input *in, const st
 
 static const struct {
     enum err_code (*apply)(struct sim_changes *c, struct sim_input *in, const struct sim_change *change, struct err *e);
-    const char *text; /* of the name */
+    const char *words; /* before the name */
 } changes[] = {
-    [SIM_CORDON] = { cordon, "cordon %s" },
-    [SIM_DRAIN] = { drain, "drain %s" },
-    [SIM_DRAIN_SELECTED] = { drain_selected, "drain nodes with %s" },
-    [SIM_REMOVE_NODE] = { remove_node, "without node %s" },
-    [SIM_ADD_NODES] = { add_nodes, "more nodes like %s" },
-    [SIM_SCALE] = { scale, "scale %s" },
+    [SIM_CORDON] = { cordon, "cordon" },
+    [SIM_DRAIN] = { drain, "drain" },
+    [SIM_DRAIN_SELECTED] = { drain_selected, "drain nodes with" },
+    [SIM_REMOVE_NODE] = { remove_node, "without node" },
+    [SIM_ADD_NODES] = { add_nodes, NULL },
+    [SIM_SCALE] = { scale, "scale" },
 };
 
 enum err_code sim_change_apply(struct sim_changes *c, struct sim_input *in, const struct sim_change *change, struct err *e)
@@ -194,6 +194,7 @@ enum err_code sim_change_apply(struct sim_changes *c, struct sim_input *in, cons
 
 const char *sim_change_text(struct arena *a, const struct sim_change *change)
 {
-    const char *text = arena_printf(a, changes[change->kind].text, change->name);
-    return change->kind == SIM_ADD_NODES ? arena_printf(a, "%lld %s", (long long)change->n, text) : text;
+    if (change->kind == SIM_ADD_NODES)
+        return arena_printf(a, "%lld more node%s like %s", (long long)change->n, change->n == 1 ? "" : "s", change->name);
+    return arena_printf(a, "%s %s", changes[change->kind].words, change->name);
 }
