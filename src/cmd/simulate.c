@@ -247,7 +247,9 @@ static int with_capacity(struct simulation *s, struct sim_what_if *asked)
     const struct pod *pod;
     const char *name;
     int code;
-    if (load_capacity_pod(s, &file, &pod, &name)) {
+    bool failed = load_capacity_pod(s, &file, &pod, &name) != ERR_OK;
+    cmd_print_warnings(s->o->c, &file);
+    if (failed) {
         code = fail(s);
     } else {
         struct sim_capacity c;

@@ -11,6 +11,7 @@ struct sim_runner {
     uint64_t seed;
 };
 
+/* Stays where it is: the world knows the address. */
 struct sim_run {
     struct sim_input in; /* has the warnings of what it was copied from, too */
     struct sim_world world;

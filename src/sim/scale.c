@@ -60,7 +60,9 @@ static enum err_code find_anywhere(struct sim_input *in, const char *kind, const
 static enum err_code find_controller(struct sim_input *in, const char *what, const struct scalable **ret_kind,
                                      struct sim_object **ret_object, struct err *e)
 {
-    struct str text = str_first(str_of(what), (size_t)(strrchr(what, '=') - what));
+    const char *equals = strrchr(what, '=');
+    assert(equals);
+    struct str text = str_range(what, equals);
     size_t slash = str_index(text, '/');
     const char *kind = arena_cstr(e->arena, str_first(text, slash));
     struct str rest = str_from(text, slash + 1);
