@@ -177,6 +177,38 @@ TEST(a_file_has_one_pod)
     }
 }
 
+/* A pod that waits for company would come and take the room. */
+TEST(what_is_pending_stays_out_of_capacity)
+{
+    struct lab l;
+    lab_init(&l, NULL);
+    struct sim_input in, file;
+    lab_read(&l, &in, STR("apiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: {kubernetes.io/hostname: n1}}\nstatus: {capacity: {cpu: '4', "
+                          "pods: '10'}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: friend}\nspec: {affinity: {podAffinity: "
+                          "{requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {app: x}}, topologyKey: "
+                          "kubernetes.io/hostname}]}}, containers: [{name: c, resources: {requests: {cpu: '3'}}}]}\n"));
+    sim_input_init(&file, &l.syms);
+    CHECK(!sim_input_text(&file, "f", STR("apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {app: x}}\nspec: {containers: [{name: c, "
+                                          "resources: {requests: {cpu: '1'}}}]}\n"), &l.e));
+    struct sim_run run;
+    lab_run(&l, &run, &in, NULL);
+    CHECK_INT("waits", run.world.n_in_state[SIM_PENDING], 1);
+    const struct pod *pod;
+    const char *name;
+    CHECK(!sim_capacity_pod(&file, &in, &pod, &name, &l.e));
+    struct sim_capacity c;
+    sim_capacity_init(&c, &run.world, pod, name);
+    CHECK_INT("copies", c.n_copies, 4);
+    CHECK_TEXT("what runs out", c.runs_out, "cpu");
+    CHECK_INT("still waits", run.world.n_in_state[SIM_PENDING], 1);
+    pod_unref(&l.syms, pod);
+    sim_capacity_fini(&c);
+    sim_run_fini(&run);
+    sim_input_fini(&file);
+    sim_input_fini(&in);
+    lab_fini(&l);
+}
+
 TEST(a_controllers_template_counts_with_the_clusters_classes)
 {
     struct lab l;
