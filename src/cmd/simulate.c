@@ -1,4 +1,5 @@
-/* cmd/simulate.c - `berth simulate`: where the scheduler would put the pods of some files, and what would be if. */
+/* cmd/simulate.c - `berth simulate`: where the scheduler would put the pods of some files, and what
+ * would be if. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

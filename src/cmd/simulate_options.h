@@ -1,6 +1,7 @@
 /* cmd/simulate_options.h - the command line of `berth simulate`.
  *
- * Changes keep the order in which they were given. Whether nodes and controllers exist is not known here.
+ * Changes keep the order in which they were given. Whether nodes and controllers exist is not known
+ * here.
  *
  * Thread: main. Owns: its lists; texts are argv's. */
 #pragma once

@@ -1,8 +1,9 @@
 /* sim/add_nodes.c - more nodes of a given shape; see change.h.
  *
- * A new node is a copy without what belongs to one machine: uid, provider id, pod addresses, images, volumes in use, the
- * cordon, and the taints that come from its condition. Its CSINode is copied too, because it has the limits for volumes. Pods
- * of DaemonSets that are not given are copied with it; expansion makes those of the DaemonSets that are. */
+ * A new node is a copy without what belongs to one machine: uid, provider id, pod addresses, images,
+ * volumes in use, the cordon, and the taints that come from its condition. Its CSINode is copied
+ * too, because it has the limits for volumes. Pods of DaemonSets that are not given are copied with
+ * it; expansion makes those of the DaemonSets that are. */
 #include "sim/change.h"
 #include "sim/edit.h"
 

@@ -1,4 +1,5 @@
-/* sim/budget.c - see budget.h. Upstream: pkg/controller/disruption and the pods/eviction subresource, v1.36. */
+/* sim/budget.c - see budget.h. Upstream: pkg/controller/disruption and the pods/eviction
+ * subresource, v1.36. */
 #include "sim/budget.h"
 
 enum { NO_BUDGET = -1, PERCENT_MAX = 1000000 /* far more than any sense; keeps products small */ };

@@ -1,10 +1,12 @@
 /* sim/budget.h - PodDisruptionBudgets: which pods may be evicted now.
  *
- * As the disruption controller and the eviction subresource of v1.36 have it, but computed from the pods of the simulation
- * at this moment instead of from status: count every pod, settle, then ask for one pod after the other. What a budget expects
- * comes from the replicas of the pods' controllers; a controller that is not given is taken to want the pods that it has.
+ * As the disruption controller and the eviction subresource of v1.36 have it, but computed from the
+ * pods of the simulation at this moment instead of from status: count every pod, settle, then ask
+ * for one pod after the other. What a budget expects comes from the replicas of the pods'
+ * controllers; a controller that is not given is taken to want the pods that it has.
  *
- * Thread: one. Owns: its lists and texts; borrows budgets and controllers from the input, which stays as it is meanwhile. */
+ * Thread: one. Owns: its lists and texts; borrows budgets and controllers from the input, which
+ * stays as it is meanwhile. */
 #pragma once
 
 #include "api/pod.h"

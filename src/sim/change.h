@@ -1,8 +1,9 @@
 /* sim/change.h - what-if: changes of a simulation's input.
  *
- * A change is applied to a copy of an input that was completed (forms.h) and not expanded yet: what controllers do about
- * it, expansion does. Pods that lose their node and have a controller other than a DaemonSet are made again: they keep their
- * name, have no node and are tried after all others.
+ * A change is applied to a copy of an input that was completed (forms.h) and not expanded yet: what
+ * controllers do about it, expansion does. Pods that lose their node and have a controller other
+ * than a DaemonSet are made again: they keep their name, have no node and are tried after all
+ * others.
  *
  * Thread: one, the owner of the sym table. Memory: the input's. */
 #pragma once

@@ -1,7 +1,8 @@
 /* sim/difference.h - two runs compared: which pods are elsewhere, which nodes are used more or less.
  *
- * A pod is the same in both worlds when it has the same namespace and name; a pod of a DaemonSet when it is for the same
- * node, because the names of those that were made follow the list of nodes. Nodes and zones are the same by name.
+ * A pod is the same in both worlds when it has the same namespace and name; a pod of a DaemonSet
+ * when it is for the same node, because the names of those that were made follow the list of nodes.
+ * Nodes and zones are the same by name.
  *
  * Thread: one. Both worlds have been run, share one sym table and must live longer. */
 #pragma once

@@ -84,7 +84,8 @@ static const char *keep(struct sim_drain *d, const char *text)
     return text ? arena_cstr(&d->arena, str_of(text)) : NULL;
 }
 
-/* What becomes of a pod on a node that is being drained; `who` has its names, for the list of those that stay. */
+/* What becomes of a pod on a node that is being drained; `who` has its names, for the list of those
+ * that stay. */
 static enum fate decide(struct sim_drain *d, struct sim_budgets *budgets, const struct pod *pod, bool healthy,
                         struct sim_stay who)
 {
@@ -198,7 +199,8 @@ static void decide_world(struct sim_drain *d, struct sim_world *w, decided_vec *
     sim_budgets_fini(&budgets);
 }
 
-/* From the last to the first: what is deleted moves those behind it. Those that leave are handed over in their order. */
+/* From the last to the first: what is deleted moves those behind it. Those that leave are handed
+ * over in their order. */
 static void carry_out(struct sim_drain *d, struct sim_world *w, const decided_vec *decided)
 {
     for (size_t i = 0; i < decided->n; i++)

@@ -1,10 +1,12 @@
-/* sim/drain.h - nodes are emptied as `kubectl drain --ignore-daemonsets --delete-emptydir-data` does it.
+/* sim/drain.h - nodes are emptied as `kubectl drain --ignore-daemonsets --delete-emptydir-data` does
+ * it.
  *
- * The nodes are cordoned and their pods evicted: those of controllers are made again under the same name, without a node, and
- * are tried after all others. Pods of DaemonSets and static pods stay; pods without a controller block, or are deleted with
- * force; budgets (budget.h) are respected. It goes in rounds: the first one changes the input; after a run, pods that found a
- * node are healthy again, and budgets may allow more. It is over when everything has left or nothing moves any more. No pod is
- * evicted twice, so what tolerates the cordon and comes back stays.
+ * The nodes are cordoned and their pods evicted: those of controllers are made again under the same
+ * name, without a node, and are tried after all others. Pods of DaemonSets and static pods stay;
+ * pods without a controller block, or are deleted with force; budgets (budget.h) are respected. It
+ * goes in rounds: the first one changes the input; after a run, pods that found a node are healthy
+ * again, and budgets may allow more. It is over when everything has left or nothing moves any more.
+ * No pod is evicted twice, so what tolerates the cordon and comes back stays.
  *
  * Thread: one. Owns: its lists and texts; texts of pods are the input's. */
 #pragma once

@@ -48,7 +48,8 @@ static void excuse_pending(struct search *s, const struct sim_world *w)
     }
 }
 
-/* A run with n more nodes; all that is pending then may be excused. Returns the pending pods that count. */
+/* A run with n more nodes; all that is pending then may be excused. Returns the pending pods that
+ * count. */
 static enum err_code try_number(struct search *s, uint32_t n, bool excuse, uint32_t *ret_pending)
 {
     struct sim_run r;

@@ -6,6 +6,7 @@
 enum {
     SINGLE_PODS_MAX = 12, /* with more of a sort, they are told by owner */
     NAME_COLUMN = 34,
+    LINES_MAX = 40, /* of one sort; programs get all */
 };
 
 /* ---- Pods ---- */
@@ -81,6 +82,12 @@ static const char *story(struct arena *a, const struct sim_difference *d, const 
     return "";
 }
 
+static void add_rest(struct strbuf *to, size_t n, const char *what)
+{
+    if (n > LINES_MAX)
+        strbuf_printf(to, "  ... and %zu more %s (-o json has them)\n", n - LINES_MAX, what);
+}
+
 static void add_shifts(struct strbuf *to, const struct sim_difference *d, enum sim_shift shift, const char *title)
 {
     if (!d->n[shift])
@@ -97,8 +104,9 @@ static void add_shifts(struct strbuf *to, const struct sim_difference *d, enum s
         lines_add(&l, name, story(&l.arena, d, s));
     }
     strbuf_printf(to, "\n%s\n", title);
-    for (size_t i = 0; i < l.texts.n; i++)
+    for (size_t i = 0; i < l.texts.n && i < LINES_MAX; i++)
         strbuf_printf(to, "  %-*s %5u  %s\n", NAME_COLUMN, l.owners.at[i], l.counts.at[i], l.texts.at[i]);
+    add_rest(to, l.texts.n, "lines");
     lines_fini(&l);
 }
 
@@ -154,9 +162,11 @@ static void add_use(struct strbuf *to, const char *name, const char *zone, const
 static void add_uses(struct strbuf *to, const struct sim_difference *d)
 {
     strbuf_printf(to, "\n  %-20s %-14s  %-14s  %-14s  %s\n", "NODE", "ZONE", "CPU", "MEMORY", "PODS");
+    size_t n = 0;
     for (size_t i = 0; i < d->nodes.n; i++)
-        if (sim_use_differs(&d->nodes.at[i]))
+        if (sim_use_differs(&d->nodes.at[i]) && n++ < LINES_MAX)
             add_use(to, d->nodes.at[i].name, d->nodes.at[i].zone, &d->nodes.at[i]);
+    add_rest(to, n, "nodes");
     bool has_zones = d->zones.n > 1 || (d->zones.n == 1 && *d->zones.at[0].name);
     for (size_t i = 0; has_zones && i < d->zones.n; i++)
         add_use(to, "zone", *d->zones.at[i].name ? d->zones.at[i].name : "-", &d->zones.at[i]);

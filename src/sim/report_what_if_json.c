@@ -1,4 +1,5 @@
-/* sim/report_what_if_json.c - what-if answers for programs; see report_what_if.h. docs/simulate.md has the fields. */
+/* sim/report_what_if_json.c - what-if answers for programs; see report_what_if.h. docs/simulate.md
+ * has the fields. */
 #include "api/json.h"
 #include "sim/report_what_if.h"
 

@@ -1,10 +1,11 @@
 /* sim/scale.c - another number of replicas; see change.h.
  *
- * More of them: expansion makes what lacks. Fewer: pods go in the order in which controllers choose them, v1.36, as far as it
- * can be known here. StatefulSet: the highest ordinals. All others: pods without a node first; then by phase, Pending before
- * Unknown before others; not ready ones; those with more pods of the same controller on their node; those that started later;
- * by name. Costs of deletion (an annotation), restarts and times of getting ready are not looked at. A Deployment's pods of its
- * current ReplicaSet go before those of others. */
+ * More of them: expansion makes what lacks. Fewer: pods go in the order in which controllers choose
+ * them, v1.36, as far as it can be known here. StatefulSet: the highest ordinals. All others: pods
+ * without a node first; then by phase, Pending before Unknown before others; not ready ones; those
+ * with more pods of the same controller on their node; those that started later; by name. Costs of
+ * deletion (an annotation), restarts and times of getting ready are not looked at. A Deployment's
+ * pods of its current ReplicaSet go before those of others. */
 #include "sim/change.h"
 
 #include <strings.h>

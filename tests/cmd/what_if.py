@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 
-BERTH = sys.argv[1]
+BERTH = os.path.abspath(sys.argv[1])
 
 
 def node(name, cpu="4", **labels):
