@@ -5,6 +5,7 @@
 
 #include "api/json.h"
 #include "plugins/plugins.h"
+#include "sim/check.h"
 #include "sim/defaults.h"
 #include "sim/edit.h"
 #include "sim/forms.h"
@@ -519,10 +520,15 @@ static enum err_code add_namespaces(struct sim_input *in, struct err *e)
 static enum err_code complete_made(struct sim_input *in, size_t first, struct err *e)
 {
     struct sim_default_classes classes = sim_default_classes(in);
+    const char *checked = NULL; /* pods of one owner are alike */
     for (size_t i = first; i < in->objects.n; i++) {
-        sim_defaults(in, classes, &in->objects.at[i]);
-        if (sim_object_form(in, &in->objects.at[i], e))
+        struct sim_object *o = &in->objects.at[i];
+        sim_defaults(in, classes, o);
+        if (sim_object_form(in, o, e))
             return e->code;
+        if (!o->owner || o->owner != checked)
+            sim_check_form(in, o);
+        checked = o->owner;
     }
     return ERR_OK;
 }

@@ -2,6 +2,7 @@
 #include "sim/forms.h"
 
 #include "api/json.h"
+#include "sim/check.h"
 #include "sim/defaults.h"
 #include "sim/edit.h"
 
@@ -142,6 +143,7 @@ enum err_code sim_input_complete(struct sim_input *in, struct err *e)
         sim_defaults(in, classes, o);
         if (sim_object_form(in, o, e))
             return e->code;
+        sim_check_form(in, o);
     }
     return ERR_OK;
 }

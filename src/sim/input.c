@@ -192,6 +192,12 @@ void sim_input_rewind(struct sim_input *in, struct sim_mark mark)
     in->n_ignored = mark.n_ignored;
 }
 
+bool sim_input_changed(const struct sim_input *in, struct sim_mark mark)
+{
+    return in->objects.n > mark.n_objects || in->warnings.n > mark.n_warnings ||
+           in->n_more_warnings > mark.n_more_warnings || in->n_ignored > mark.n_ignored;
+}
+
 void sim_input_remove(struct sim_input *in, struct sim_object *o)
 {
     assert(o >= in->objects.at);

@@ -81,6 +81,8 @@ struct sim_mark {
 };
 struct sim_mark sim_input_mark(const struct sim_input *in);
 void sim_input_rewind(struct sim_input *in, struct sim_mark mark);
+/* Whether anything was added, ignored or warned about since. */
+bool sim_input_changed(const struct sim_input *in, struct sim_mark mark);
 void sim_input_remove(struct sim_input *in, struct sim_object *o);
 /* NULL when there is none. Valid until the next one is added. */
 struct sim_object *sim_input_find(const struct sim_input *in, const char *kind, const char *ns, const char *name);
