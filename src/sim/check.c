@@ -72,6 +72,18 @@ static void check_amounts_at(struct sim_input *in, const struct sim_object *o, c
 
 /* ---- Values ---- */
 
+/* Equalities of labels. */
+static void check_labels(struct sim_input *in, const struct sim_object *o, const struct value *v, const char *path)
+{
+    const struct value *map = value_path(o->type, v, path);
+    for (uint32_t i = 0; map->kind == VALUE_MAP && i < map->n; i++) {
+        struct name_errors key = name_label_key(map->members[i].key);
+        struct name_errors value = name_label_value(value_text(&map->members[i].value));
+        if (key.n || value.n)
+            warn_field(in, o, path, -1, "", key.n ? key.at[0] : value.at[0]);
+    }
+}
+
 static void check_name(struct sim_input *in, const struct sim_object *o)
 {
     struct name_errors found = name_dns1123_subdomain(str_of(o->name));
@@ -95,6 +107,7 @@ static enum err_code check_controller(struct sim_input *in, const struct sim_obj
 {
     check_containers(in, o, v, "spec.template.spec.containers");
     check_containers(in, o, v, "spec.template.spec.initContainers");
+    check_labels(in, o, v, "spec.template.spec.nodeSelector");
     if (strcmp(o->kind, "DaemonSet") == 0)
         return ERR_OK;
     if (strcmp(o->kind, "Job") != 0)
@@ -112,6 +125,7 @@ enum err_code sim_check_value(struct sim_input *in, const struct sim_object *o, 
         check_containers(in, o, v, "spec.containers");
         check_containers(in, o, v, "spec.initContainers");
         check_amounts_at(in, o, v, "spec.overhead");
+        check_labels(in, o, v, "spec.nodeSelector");
         return ERR_OK;
     case SIM_FORM_NODE:
         check_amounts_at(in, o, v, "status.capacity");
