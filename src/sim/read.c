@@ -149,7 +149,7 @@ static enum err_code keep_value(struct reader *r, struct sim_object *o, struct v
     struct value *meta = &v->slots[schema_slot(o->type, STR("metadata"))];
     if (meta->kind == VALUE_STRUCT)
         meta->slots[managed] = (struct value){ 0 }; /* large, and nobody asks */
-    o->value = value_copy(&r->in->arena, v);
+    o->value = value_copy(sim_value_arena(r->in, o), v);
     return sim_input_add(r->in, o, r->e);
 }
 
