@@ -53,10 +53,11 @@ static enum err_code wrap(struct reader *r, const struct origin *at)
     return err_wrap(r->e, "%s", origin_text(&r->in->arena, at));
 }
 
+/* `at` need not be in the text: YAML becomes another one first. */
 static void tell(struct reader *r, const char *at)
 {
-    size_t done = (size_t)(at - r->text.p);
-    if (done - r->told < TELL_BYTES || done == r->text.n)
+    uintptr_t done = (uintptr_t)at - (uintptr_t)r->text.p;
+    if (done >= r->text.n || done < r->told + TELL_BYTES)
         return;
     r->told = done;
     sim_tell(&r->in->progress, SIM_READING, done, r->text.n);
@@ -359,7 +360,7 @@ static bool walk_member(struct reader *r, struct origin *at, struct walk_state *
 static size_t line_of(struct str text, const char *at)
 {
     size_t n = 1;
-    for (const char *p = text.p; (p = memchr(p, '\n', (size_t)(at - p))); p++)
+    for (const char *p = text.p; p < at && (p = memchr(p, '\n', (size_t)(at - p))); p++)
         n++;
     return n;
 }
@@ -441,6 +442,7 @@ static enum err_code read_documents(struct reader *r, const char *file)
             return wrap(r, &at);
         if (!document.p)
             return ERR_OK;
+        tell(r, document.p);
         if (stream.json ? read_object(r, &at, document) : read_yaml(r, &at, document))
             return r->e->code;
     }

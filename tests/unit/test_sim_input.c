@@ -305,14 +305,8 @@ static void note_progress(void *context, enum sim_phase phase, size_t done, size
     t->last = done;
 }
 
-TEST(reading_tells_how_far_it_is)
+static void check_progress(struct str text)
 {
-    struct strbuf text;
-    strbuf_init(&text, STRBUF_NO_MAX);
-    STRBUF_ADD_LIT(&text, "{\"apiVersion\":\"v1\",\"items\":[");
-    for (int i = 0; i < 40; i++)
-        strbuf_printf(&text, "%s{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"data\":{\"a\":\"%0*d\"}}", i ? "," : "", 100000, i);
-    STRBUF_ADD_LIT(&text, "],\"kind\":\"List\"}");
     struct sym_table syms;
     struct sim_input in;
     struct err e;
@@ -321,11 +315,27 @@ TEST(reading_tells_how_far_it_is)
     sim_input_init(&in, &syms);
     err_init(&e, &in.arena);
     in.progress = (struct sim_progress){ &told, note_progress };
-    CHECK(!sim_input_text(&in, "file", strbuf_str(&text), &e));
+    CHECK(!sim_input_text(&in, "file", text, &e));
     CHECK(told.n >= 3);
     CHECK(!told.backwards);
     CHECK(told.over);
-    strbuf_fini(&text);
     sim_input_fini(&in);
     sym_fini(&syms);
+}
+
+TEST(reading_tells_how_far_it_is)
+{
+    struct strbuf json, yaml;
+    strbuf_init(&json, STRBUF_NO_MAX);
+    strbuf_init(&yaml, STRBUF_NO_MAX);
+    STRBUF_ADD_LIT(&json, "{\"apiVersion\":\"v1\",\"items\":[");
+    for (int i = 0; i < 40; i++) {
+        strbuf_printf(&json, "%s{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"data\":{\"a\":\"%0*d\"}}", i ? "," : "", 100000, i);
+        strbuf_printf(&yaml, "---\napiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: ConfigMap, data: {a: '%0*d'}}]\n", 100000, i);
+    }
+    STRBUF_ADD_LIT(&json, "],\"kind\":\"List\"}");
+    check_progress(strbuf_str(&json));
+    check_progress(strbuf_str(&yaml));
+    strbuf_fini(&yaml);
+    strbuf_fini(&json);
 }
