@@ -15,6 +15,7 @@ enum {
     READ_BYTES_MAX = 16 << 20, /* of a file that is read, not mapped; pipes are kept in memory up to here */
     DROP_BYTES = 8 << 20,      /* at least so much is given back at once */
     FIRST_BYTES = 64 << 10,
+    PIPE_BYTES = 1 << 20, /* that a pipe is asked to hold, and that are copied at once */
 };
 #define MEMORY_BYTES_MAX ((size_t)2 << 30) /* of a pipe without a temporary file */
 #define FILE_BYTES_MAX ((size_t)16 << 30)
@@ -73,7 +74,7 @@ static bool spool(struct large_file *f, int fd, int to)
     bool end = false, ok = write_all(to, f->p, n);
     while (ok && !end) {
         part.n = 0;
-        ok = read_some(&part, &part_cap, fd, FIRST_BYTES, &end) && write_all(to, part.p, part.n);
+        ok = read_some(&part, &part_cap, fd, PIPE_BYTES, &end) && write_all(to, part.p, part.n);
         n += part.n;
         if (ok && n > FILE_BYTES_MAX) {
             errno = EFBIG;
@@ -93,6 +94,7 @@ static bool read_pipe(struct large_file *f, int fd)
 {
     size_t cap = 0;
     bool end;
+    fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES); /* fewer turns; what is no pipe refuses */
     if (!read_some(f, &cap, fd, READ_BYTES_MAX, &end))
         return false;
     if (end)

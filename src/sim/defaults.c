@@ -6,7 +6,7 @@
 
 static void set(struct sim_input *in, struct sim_object *o, const char *path, struct value to)
 {
-    o->value = edit_set(&in->arena, o->type, &o->value, path, to);
+    o->value = edit_set(sim_value_arena(in, o), o->type, &o->value, path, to);
 }
 
 /* ---- Requests ---- */
@@ -29,9 +29,10 @@ static void default_requests(struct sim_input *in, struct sim_object *o, const c
     const struct value *list = sim_field(o, path);
     if (list->kind != VALUE_LIST)
         return;
-    struct value *items = ARENA_NEW_N(&in->arena, struct value, list->n);
+    struct arena *a = sim_value_arena(in, o);
+    struct value *items = ARENA_NEW_N(a, struct value, list->n);
     for (uint32_t i = 0; i < list->n; i++)
-        items[i] = fill_requests(&in->arena, container, &list->items[i]);
+        items[i] = fill_requests(a, container, &list->items[i]);
     set(in, o, path, value_list(items, list->n));
 }
 
@@ -74,13 +75,13 @@ static void default_priority(struct sim_input *in, const struct sim_object *othe
 
 /* ---- Kinds ---- */
 
-static void default_pod(struct sim_input *in, struct sim_default_classes classes, struct sim_object *o)
+static void default_pod(struct sim_input *in, const struct sim_default_classes *classes, struct sim_object *o)
 {
     if (!*sim_text(in, o, "spec.schedulerName"))
         set(in, o, "spec.schedulerName", edit_text("default-scheduler"));
     default_requests(in, o, "spec.containers");
     default_requests(in, o, "spec.initContainers");
-    default_priority(in, classes.priority, o);
+    default_priority(in, classes->priority.type ? &classes->priority : NULL, o);
 }
 
 static void default_node(struct sim_input *in, struct sim_object *o)
@@ -133,9 +134,9 @@ struct sim_default_classes sim_default_classes(const struct sim_input *in)
         if (o->removed)
             continue;
         if (o->sim_kind->form == OBJECT_PRIORITY_CLASS && sim_field(o, "globalDefault")->b)
-            classes.priority = o;
+            classes.priority = *o;
         else if (o->sim_kind->form == OBJECT_STORAGE_CLASS && is_default_class(o))
-            classes.storage = o;
+            classes.storage = *o;
     }
     return classes;
 }
@@ -144,14 +145,14 @@ void sim_defaults(struct sim_input *in, struct sim_default_classes classes, stru
 {
     switch (o->sim_kind->form) {
     case SIM_FORM_POD:
-        default_pod(in, classes, o);
+        default_pod(in, &classes, o);
         break;
     case SIM_FORM_NODE:
         default_node(in, o);
         break;
     case OBJECT_PERSISTENT_VOLUME_CLAIM:
-        if (classes.storage && sim_field(o, "spec.storageClassName")->kind == VALUE_ABSENT)
-            set(in, o, "spec.storageClassName", edit_text(classes.storage->name));
+        if (classes.storage.type && sim_field(o, "spec.storageClassName")->kind == VALUE_ABSENT)
+            set(in, o, "spec.storageClassName", edit_text(classes.storage.name));
         break;
     case OBJECT_PERSISTENT_VOLUME:
         if (sim_field(o, "status.phase")->kind == VALUE_ABSENT)

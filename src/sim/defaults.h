@@ -6,9 +6,9 @@
 
 #include "sim/input.h"
 
-/* The classes for objects that name none; NULL: there is none. Valid until an object is added. */
+/* The classes for objects that name none. */
 struct sim_default_classes {
-    const struct sim_object *priority, *storage;
+    struct sim_object priority, storage; /* copies; type NULL: there is none */
 };
 struct sim_default_classes sim_default_classes(const struct sim_input *in);
 

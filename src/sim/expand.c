@@ -5,6 +5,7 @@
 
 #include "api/json.h"
 #include "plugins/plugins.h"
+#include "sim/check.h"
 #include "sim/defaults.h"
 #include "sim/edit.h"
 #include "sim/forms.h"
@@ -16,6 +17,8 @@ struct expansion {
     struct map_str owners;   /* the same texts -> themselves */
     const struct node **nodes; /* for DaemonSets */
     uint32_t n_nodes, n_made;
+    struct sim_default_classes classes;
+    const char *checked; /* the owner whose pods were checked last: they are alike */
 };
 
 /* ---- Who owns a pod ---- */
@@ -149,12 +152,13 @@ static const char *hash_text(struct arena *a, const struct type *t, const struct
 
 static void set(struct expansion *x, struct sim_object *o, const char *path, struct value to)
 {
-    o->value = edit_set(&x->in->arena, o->type, &o->value, path, to);
+    o->value = edit_set(sim_value_arena(x->in, o), o->type, &o->value, path, to);
 }
 
 static void set_label(struct expansion *x, struct sim_object *o, const char *key, const char *text)
 {
-    set(x, o, "metadata.labels", edit_member(&x->in->arena, sim_field(o, "metadata.labels"), str_of(key), edit_text(text)));
+    struct arena *a = sim_value_arena(x->in, o);
+    set(x, o, "metadata.labels", edit_member(a, sim_field(o, "metadata.labels"), str_of(key), edit_text(text)));
 }
 
 static struct value owner_references(struct expansion *x, const struct sim_object *owner)
@@ -169,12 +173,20 @@ static struct value owner_references(struct expansion *x, const struct sim_objec
     return edit_append(a, &(struct value){ 0 }, ref);
 }
 
-/* The pod of a controller's template, without a name. */
+static struct sim_object new_object(struct expansion *x, const char *type, const char *origin)
+{
+    const struct type *t = schema_type(str_of(type));
+    struct sim_object o = { .type = t, .sim_kind = sim_kind_of(t), .origin = origin, .made = true };
+    o.value = value_struct(sim_value_arena(x->in, &o), t);
+    return o;
+}
+
+/* The pod of a controller's template, without a name. Its value, as that of all pods that are made of it, is gone with the
+ * next rewinding of the input's `waiting`. */
 static struct sim_object pod_of(struct expansion *x, const struct sim_object *controller, const char *owner)
 {
-    const struct type *t = schema_type(STR("core/v1.Pod"));
-    struct sim_object o = { .type = t, .value = value_struct(&x->in->arena, t), .origin = controller->origin, .owner = owner,
-                            .made = true };
+    struct sim_object o = new_object(x, "core/v1.Pod", controller->origin);
+    o.owner = owner;
     set(x, &o, "kind", edit_text("Pod"));
     set(x, &o, "apiVersion", edit_text("v1"));
     set(x, &o, "spec", *sim_field(controller, "spec.template.spec"));
@@ -200,11 +212,26 @@ static enum err_code check_number(const struct expansion *x, const struct sim_ob
                    controller->kind, controller->ns, controller->name, SIM_MADE_PODS_MAX);
 }
 
+/* Adds an object, complete with defaults and form. */
+static enum err_code add_made(struct expansion *x, const struct sim_object *o, struct err *e)
+{
+    if (sim_input_add(x->in, o, e))
+        return e->code;
+    struct sim_object *added = vec_last(&x->in->objects);
+    sim_defaults(x->in, x->classes, added);
+    if (sim_object_form(x->in, added, e))
+        return e->code;
+    if (!added->owner || added->owner != x->checked)
+        sim_check_form(x->in, added);
+    x->checked = added->owner;
+    return ERR_OK;
+}
+
 static enum err_code add_named(struct expansion *x, struct sim_object *pod, const char *name, struct err *e)
 {
     x->n_made++;
     set(x, pod, "metadata.name", edit_text(name));
-    return sim_input_add(x->in, pod, e);
+    return add_made(x, pod, e);
 }
 
 /* The next name "prefix-xxxxx" that is free; *number goes on behind it. */
@@ -212,7 +239,7 @@ static const char *free_name(struct expansion *x, const char *ns, const char *pr
 {
     const char *name;
     do
-        name = arena_printf(&x->in->arena, "%s-%s", prefix, suffix(&x->in->arena, (*number)++));
+        name = arena_printf(&x->in->waiting, "%s-%s", prefix, suffix(&x->in->waiting, (*number)++));
     while (sim_input_find(x->in, "Pod", ns, name));
     return name;
 }
@@ -233,8 +260,10 @@ static enum err_code make_alike(struct expansion *x, const struct sim_object *co
     uint32_t number = 0;
     for (int64_t i = 0; i < n; i++) {
         struct sim_object one = pod;
+        struct arena_mark mark = arena_save(&x->in->waiting);
         if (add_named(x, &one, free_name(x, controller->ns, controller->name, &number), e))
             return e->code;
+        arena_rewind(&x->in->waiting, mark);
     }
     return ERR_OK;
 }
@@ -273,8 +302,7 @@ static enum err_code make_set(struct expansion *x, const struct sim_object *d, s
     struct arena *a = &x->in->arena;
     const char *hash = hash_text(a, schema_type(STR("core/v1.PodTemplateSpec")), sim_field(d, "spec.template"));
     const char *name = arena_printf(a, "%s-%s", d->name, hash);
-    const struct type *t = schema_type(STR("apps/v1.ReplicaSet"));
-    struct sim_object o = { .type = t, .value = value_struct(a, t), .origin = d->origin, .made = true };
+    struct sim_object o = new_object(x, "apps/v1.ReplicaSet", d->origin);
     set(x, &o, "kind", edit_text("ReplicaSet"));
     set(x, &o, "apiVersion", edit_text("apps/v1"));
     set(x, &o, "metadata.name", edit_text(name));
@@ -287,7 +315,7 @@ static enum err_code make_set(struct expansion *x, const struct sim_object *d, s
     set(x, &o, "spec.template", *sim_field(d, "spec.template"));
     set(x, &o, "spec.template.metadata.labels", edit_member(a, sim_field(d, "spec.template.metadata.labels"),
                                                             STR("pod-template-hash"), edit_text(hash)));
-    if (sim_input_add(x->in, &o, e))
+    if (add_made(x, &o, e))
         return e->code;
     *ret_set = *vec_last(&x->in->objects);
     return ERR_OK;
@@ -319,25 +347,25 @@ static enum err_code make_claim(struct expansion *x, const struct sim_object *se
 {
     if (sim_input_find(x->in, "PersistentVolumeClaim", set_object->ns, name))
         return ERR_OK;
-    struct sim_object claim = { .type = schema_type(STR("core/v1.PersistentVolumeClaim")), .value = *template,
-                                .origin = set_object->origin, .made = true };
+    struct sim_object claim = new_object(x, "core/v1.PersistentVolumeClaim", set_object->origin);
+    claim.value = *template;
     set(x, &claim, "metadata.name", edit_text(name));
     set(x, &claim, "metadata.namespace", edit_text(set_object->ns));
-    return sim_input_add(x->in, &claim, e);
+    return add_made(x, &claim, e);
 }
 
 /* Claims of a StatefulSet's pod, and volumes for them in the place of volumes with the same names. */
 static enum err_code add_claims(struct expansion *x, const struct sim_object *o, struct sim_object *pod, const char *pod_name,
                                 struct err *e)
 {
-    struct arena *a = &x->in->arena;
+    struct arena *a = &x->in->waiting;
     const struct value *templates = sim_field(o, "spec.volumeClaimTemplates");
     const struct type *claim_type = schema_type(STR("core/v1.PersistentVolumeClaim"));
     const struct type *volume_type = schema_type(STR("core/v1.Volume"));
     struct value volumes = { 0 };
     for (uint32_t i = 0; templates->kind == VALUE_LIST && i < templates->n; i++) {
         const char *volume = arena_cstr(a, value_text(value_path(claim_type, &templates->items[i], "metadata.name")));
-        const char *claim = arena_printf(a, "%s-%s", volume, pod_name);
+        const char *claim = arena_printf(&x->in->arena, "%s-%s", volume, pod_name);
         if (make_claim(x, o, &templates->items[i], claim, e))
             return e->code;
         volumes = edit_append(a, &volumes, claim_volume(a, volume, claim));
@@ -359,12 +387,13 @@ static enum err_code add_claims(struct expansion *x, const struct sim_object *o,
 
 static enum err_code expand_stateful_set(struct expansion *x, const struct sim_object *o, struct err *e)
 {
-    struct arena *a = &x->in->arena;
+    struct arena *a = &x->in->waiting;
     int64_t first = sim_int(o, "spec.ordinals.start", 0), n = sim_int(o, "spec.replicas", 1);
     if (check_number(x, o, n, e))
         return e->code;
     const struct sim_object pod = pod_of(x, o, owner_text(x, o));
     for (int64_t i = first; i < first + n; i++) {
+        struct arena_mark mark = arena_save(a);
         const char *name = arena_printf(a, "%s-%lld", o->name, (long long)i);
         if (sim_input_find(x->in, "Pod", o->ns, name))
             continue;
@@ -373,6 +402,7 @@ static enum err_code expand_stateful_set(struct expansion *x, const struct sim_o
         set_label(x, &one, "apps.kubernetes.io/pod-index", arena_printf(a, "%lld", (long long)i));
         if (add_claims(x, o, &one, name, e) || add_named(x, &one, name, e))
             return e->code;
+        arena_rewind(a, mark);
     }
     return ERR_OK;
 }
@@ -407,10 +437,11 @@ static void pin_to_node(struct expansion *x, struct sim_object *pod, const char 
     STRBUF_ADD_LIT(&json, "{\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[");
     json_add_string(&json, str_of(node));
     STRBUF_ADD_LIT(&json, "]}]}]}");
-    const char *text = arena_cstr(&x->in->arena, strbuf_str(&json));
+    struct arena *a = &x->in->waiting;
+    const char *text = arena_cstr(a, strbuf_str(&json));
     strbuf_fini(&json);
     set(x, pod, "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
-        edit_constant(&x->in->arena, "core/v1.NodeSelector", text));
+        edit_constant(a, "core/v1.NodeSelector", text));
 }
 
 static enum err_code decode_pod(struct expansion *x, const struct sim_object *o, const struct pod **ret_pod, struct err *e)
@@ -441,8 +472,10 @@ static enum err_code expand_daemon_set(struct expansion *x, const struct sim_obj
             count_of(x, daemon_key(x->in, owner, str_of(node->meta.name))))
             continue;
         struct sim_object one = pod;
+        struct arena_mark mark = arena_save(&x->in->waiting);
         pin_to_node(x, &one, node->meta.name);
         code = add_named(x, &one, free_name(x, o->ns, o->name, &number), e);
+        arena_rewind(&x->in->waiting, mark);
     }
     pod_unref(x->syms, form);
     return code;
@@ -512,9 +545,9 @@ static void collect_nodes(struct expansion *x)
 
 /* ---- What comes with pods ---- */
 
-static enum err_code add_namespaces(struct sim_input *in, struct err *e)
+static enum err_code add_namespaces(struct expansion *x, struct err *e)
 {
-    const struct type *t = schema_type(STR("core/v1.Namespace"));
+    struct sim_input *in = x->in;
     const char *last = "";
     for (size_t i = 0, n = in->objects.n; i < n; i++) {
         struct sim_object o = in->objects.at[i];
@@ -523,21 +556,9 @@ static enum err_code add_namespaces(struct sim_input *in, struct err *e)
         last = o.ns;
         if (sim_input_find(in, "Namespace", "", o.ns))
             continue;
-        struct sim_object ns = { .type = t, .value = value_struct(&in->arena, t), .origin = o.origin, .made = true };
-        ns.value = edit_set(&in->arena, t, &ns.value, "metadata.name", edit_text(o.ns));
-        if (sim_input_add(in, &ns, e))
-            return e->code;
-    }
-    return ERR_OK;
-}
-
-/* Defaults and forms of what was made: all from index `first` on. */
-static enum err_code complete_made(struct sim_input *in, size_t first, struct err *e)
-{
-    struct sim_default_classes classes = sim_default_classes(in);
-    for (size_t i = first; i < in->objects.n; i++) {
-        sim_defaults(in, classes, &in->objects.at[i]);
-        if (sim_object_form(in, &in->objects.at[i], e))
+        struct sim_object ns = new_object(x, "core/v1.Namespace", o.origin);
+        set(x, &ns, "metadata.name", edit_text(o.ns));
+        if (add_made(x, &ns, e))
             return e->code;
     }
     return ERR_OK;
@@ -557,19 +578,19 @@ static enum err_code expand_all(struct expansion *x, struct err *e)
     size_t n_given = x->in->objects.n;
     for (size_t i = 0; i < n_given; i++) {
         struct sim_object o = x->in->objects.at[i]; /* a copy: the list may grow */
+        struct arena_mark mark = arena_save(&x->in->waiting);
         if (!o.removed && expand_object(x, &o, e))
             return e->code;
+        arena_rewind(&x->in->waiting, mark);
     }
-    if (add_namespaces(x->in, e))
-        return e->code;
-    return complete_made(x->in, n_given, e);
+    return add_namespaces(x, e);
 }
 
 enum err_code sim_expand(struct sim_input *in, struct err *e)
 {
     if (refresh_forms(in, e))
         return e->code;
-    struct expansion x = { .in = in, .syms = in->syms };
+    struct expansion x = { .in = in, .syms = in->syms, .classes = sim_default_classes(in) };
     map_str_init(&x.counts);
     map_str_init(&x.owners);
     for (size_t i = 0; i < in->objects.n; i++)

@@ -2,6 +2,7 @@
 #include "sim/forms.h"
 
 #include "api/json.h"
+#include "sim/check.h"
 #include "sim/defaults.h"
 #include "sim/edit.h"
 
@@ -128,7 +129,7 @@ enum err_code sim_object_form(struct sim_input *in, struct sim_object *o, struct
 void sim_object_set(struct sim_input *in, struct sim_object *o, const char *path, struct value to)
 {
     assert(o->value.kind == VALUE_STRUCT);
-    o->value = edit_set(&in->arena, o->type, &o->value, path, to);
+    o->value = edit_set(sim_value_arena(in, o), o->type, &o->value, path, to);
     sim_object_take_form(in, o, NULL);
 }
 
@@ -142,7 +143,10 @@ enum err_code sim_input_complete(struct sim_input *in, struct err *e)
         sim_defaults(in, classes, o);
         if (sim_object_form(in, o, e))
             return e->code;
+        sim_check_form(in, o);
     }
+    arena_fini(&in->waiting);
+    arena_init(&in->waiting);
     return ERR_OK;
 }
 

@@ -8,6 +8,7 @@ void sim_input_init(struct sim_input *in, struct sym_table *syms)
 {
     *in = (struct sim_input){ .syms = syms };
     arena_init(&in->arena);
+    arena_init(&in->waiting);
     map_str_init(&in->by_name);
 }
 
@@ -19,6 +20,7 @@ void sim_input_fini(struct sim_input *in)
     vec_fini(&in->warnings);
     map_str_fini(&in->by_name);
     arena_fini(&in->arena);
+    arena_fini(&in->waiting);
 }
 
 void sim_input_copy(struct sim_input *to, const struct sim_input *from)
@@ -53,6 +55,11 @@ void sim_warn(struct sim_input *in, const char *format, ...)
 }
 
 /* ---- Fields ---- */
+
+struct arena *sim_value_arena(struct sim_input *in, const struct sim_object *o)
+{
+    return sim_is_pod(o) ? &in->waiting : &in->arena;
+}
 
 const struct value *sim_field(const struct sim_object *o, const char *path)
 {
@@ -97,7 +104,6 @@ static void label_namespace(struct sim_input *in, struct sim_object *o)
 
 static void complete_metadata(struct sim_input *in, struct sim_object *o)
 {
-    struct arena *a = &in->arena;
     bool namespaced = o->sim_kind->namespaced;
     o->kind = o->sim_kind->kind;
     o->name = sim_text(in, o, "metadata.name");
@@ -105,11 +111,11 @@ static void complete_metadata(struct sim_input *in, struct sim_object *o)
     o->uid = sim_text(in, o, "metadata.uid");
     if (namespaced && !*o->ns) {
         o->ns = "default";
-        o->value = edit_set(a, o->type, &o->value, "metadata.namespace", edit_text(o->ns));
+        o->value = edit_set(sim_value_arena(in, o), o->type, &o->value, "metadata.namespace", edit_text(o->ns));
     }
     if (!*o->uid) {
-        o->uid = name_key(a, o->kind, o->ns, o->name);
-        o->value = edit_set(a, o->type, &o->value, "metadata.uid", edit_text(o->uid));
+        o->uid = name_key(&in->arena, o->kind, o->ns, o->name);
+        o->value = edit_set(sim_value_arena(in, o), o->type, &o->value, "metadata.uid", edit_text(o->uid));
     }
     if (o->sim_kind->form == OBJECT_NAMESPACE)
         label_namespace(in, o);
@@ -190,6 +196,12 @@ void sim_input_rewind(struct sim_input *in, struct sim_mark mark)
     in->warnings.n = mark.n_warnings;
     in->n_more_warnings = mark.n_more_warnings;
     in->n_ignored = mark.n_ignored;
+}
+
+bool sim_input_changed(const struct sim_input *in, struct sim_mark mark)
+{
+    return in->objects.n > mark.n_objects || in->warnings.n > mark.n_warnings ||
+           in->n_more_warnings > mark.n_more_warnings || in->n_ignored > mark.n_ignored;
 }
 
 void sim_input_remove(struct sim_input *in, struct sim_object *o)

@@ -48,6 +48,7 @@ struct sim_progress {
 
 struct sim_input {
     struct arena arena;
+    struct arena waiting; /* values of pods, until they have their forms */
     struct sym_table *syms;
     struct sim_progress progress; /* set it after init; copies and worlds take it over */
     VEC(struct sim_object) objects;
@@ -81,12 +82,16 @@ struct sim_mark {
 };
 struct sim_mark sim_input_mark(const struct sim_input *in);
 void sim_input_rewind(struct sim_input *in, struct sim_mark mark);
+/* Whether anything was added, ignored or warned about since. */
+bool sim_input_changed(const struct sim_input *in, struct sim_mark mark);
 void sim_input_remove(struct sim_input *in, struct sim_object *o);
 /* NULL when there is none. Valid until the next one is added. */
 struct sim_object *sim_input_find(const struct sim_input *in, const char *kind, const char *ns, const char *name);
 void sim_tell(const struct sim_progress *p, enum sim_phase phase, size_t done, size_t total);
 void sim_warn(struct sim_input *in, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Where to make values for an object. */
+struct arena *sim_value_arena(struct sim_input *in, const struct sim_object *o);
 /* The value at a path (value_path), and its text as a C text ("" when it is not there). */
 const struct value *sim_field(const struct sim_object *o, const char *path);
 const char *sim_text(struct sim_input *in, const struct sim_object *o, const char *path);

@@ -8,6 +8,8 @@
 #include "api/json_scan.h"
 #include "api/type_meta.h"
 #include "api/yaml.h"
+#include "base/utf8.h"
+#include "sim/check.h"
 #include "sim/defaults.h"
 #include "sim/forms.h"
 #include "sim/input.h"
@@ -51,18 +53,106 @@ static enum err_code wrap(struct reader *r, const struct origin *at)
     return err_wrap(r->e, "%s", origin_text(&r->in->arena, at));
 }
 
+/* `at` need not be in the text: YAML becomes another one first. */
 static void tell(struct reader *r, const char *at)
 {
-    size_t done = (size_t)(at - r->text.p);
-    if (done - r->told < TELL_BYTES || done == r->text.n)
+    uintptr_t done = (uintptr_t)at - (uintptr_t)r->text.p;
+    if (done >= r->text.n || done < r->told + TELL_BYTES)
         return;
     r->told = done;
     sim_tell(&r->in->progress, SIM_READING, done, r->text.n);
 }
 
+/* ---- Messages ---- */
+
+/* To the value of a member of the object at which `s` stands; false when there is none. */
+static bool enter_member(struct json_scan *s, const char *name)
+{
+    struct json_text key;
+    bool first = true, fault;
+    if (!json_enter(s, '{'))
+        return false;
+    while (json_next(s, '}', &first, &fault)) {
+        if (!json_scan_key(s, &key))
+            return false;
+        if (key.plain && str_is(key.raw, name))
+            return true;
+        if (!json_skip_value(s))
+            return false;
+    }
+    return false;
+}
+
+static bool scan_text(struct json_scan *s, struct str *ret_text)
+{
+    struct json_text text;
+    if (json_peek(s) != '"' || !json_scan_string(s, &text) || !text.plain)
+        return false;
+    *ret_text = text.raw;
+    return true;
+}
+
+static struct str metadata_text(struct str json, const char *name)
+{
+    struct json_scan s = json_scan_init(json);
+    struct str text = STR("");
+    if (enter_member(&s, "metadata") && enter_member(&s, name))
+        scan_text(&s, &text);
+    return text;
+}
+
+/* "file, document 1: Pod shop/cart" of an object that may be wrong in any way. */
+static const char *object_text(struct arena *a, const struct origin *at, const struct type *t, struct str json)
+{
+    struct str ns = metadata_text(json, "namespace"), name = metadata_text(json, "name");
+    return arena_printf(a, "%s: %.*s%s%.*s%s%.*s", origin_text(a, at), STR_ARG(t->kind), name.n ? " " : "", STR_ARG(ns),
+                        ns.n ? "/" : "", STR_ARG(name));
+}
+
+/* What the decoder refused, in words that name the field. */
+static enum err_code fail_object(struct reader *r, const struct origin *at, const struct type *t, struct str json)
+{
+    struct json_fault fault = r->findings.fault;
+    if (fault.path)
+        err_set(r->e, ERR_INVALID, "%s%s%s", fault.path, *fault.path ? ": " : "", fault.what);
+    return err_wrap(r->e, "%s", object_text(&r->in->arena, at, t, json));
+}
+
+static void warn_findings(struct reader *r, const struct origin *at, const struct type *t, struct str json)
+{
+    for (unsigned i = 0; i < r->findings.n; i++)
+        sim_warn(r->in, "%s: %s", object_text(&r->scratch, at, t, json), r->findings.texts[i]);
+    r->findings.n = 0;
+    if (utf8_valid_prefix(json) < json.n)
+        sim_warn(r->in, "%s: bytes that are not UTF-8 are read as U+FFFD", object_text(&r->scratch, at, t, json));
+}
+
 /* ---- One object ---- */
 
 static enum err_code add_list(struct reader *r, const struct origin *at, const struct type *t, const struct value *v);
+
+/* A pod straight from its JSON to its form. */
+static enum err_code keep_pod(struct reader *r, const struct origin *at, struct sim_object *o, struct str json)
+{
+    const struct pod *form;
+    if (pod_decode(r->in->syms, TYPED_JSON, json, &form, r->e))
+        return err_wrap(r->e, "%s", object_text(&r->in->arena, at, o->type, json));
+    o->form = form;
+    if (sim_input_add_pod(r->in, o, r->e))
+        return r->e->code;
+    sim_check_form(r->in, vec_last(&r->in->objects));
+    return ERR_OK;
+}
+
+static enum err_code keep_value(struct reader *r, struct sim_object *o, struct value *v)
+{
+    int managed = schema_slot(schema_type(STR("meta/v1.ObjectMeta")), STR("managedFields"));
+    struct value *meta = &v->slots[schema_slot(o->type, STR("metadata"))];
+    if (meta->kind == VALUE_STRUCT)
+        meta->slots[managed] = (struct value){ 0 }; /* large, and nobody asks */
+    o->value = value_copy(sim_value_arena(r->in, o), v);
+    return sim_input_add(r->in, o, r->e);
+}
 
 /* An object whose value lies in scratch memory and whose JSON is `json`; p is NULL when there is none. */
 static enum err_code keep(struct reader *r, const struct origin *at, const struct type *t, struct value *v, struct str json)
@@ -74,20 +164,10 @@ static enum err_code keep(struct reader *r, const struct origin *at, const struc
         return ERR_OK;
     }
     struct sim_object o = { .type = t, .sim_kind = kind, .kind = kind->kind, .origin = origin_text(&in->arena, at) };
-    if (kind->form == SIM_FORM_POD && json.p && sim_pod_is_complete(v)) {
-        const struct pod *form;
-        if (pod_decode(in->syms, TYPED_JSON, json, &form, r->e))
-            return err_wrap(r->e, "%s: Pod %.*s/%.*s", o.origin, STR_ARG(value_text(value_path(t, v, "metadata.namespace"))),
-                            STR_ARG(value_text(value_path(t, v, "metadata.name"))));
-        o.form = form;
-        return sim_input_add_pod(in, &o, r->e);
-    }
-    int managed = schema_slot(schema_type(STR("meta/v1.ObjectMeta")), STR("managedFields"));
-    struct value *meta = &v->slots[schema_slot(t, STR("metadata"))];
-    if (meta->kind == VALUE_STRUCT)
-        meta->slots[managed] = (struct value){ 0 }; /* large, and nobody asks */
-    o.value = value_copy(&in->arena, v);
-    return sim_input_add(in, &o, r->e);
+    bool complete = kind->form == SIM_FORM_POD && json.p && sim_pod_is_complete(v);
+    if (complete ? keep_pod(r, at, &o, json) : keep_value(r, &o, v))
+        return r->e->code;
+    return sim_check_value(in, vec_last(&in->objects), v, r->e);
 }
 
 static enum err_code add_value(struct reader *r, const struct origin *at, const struct type *t, struct value *v, struct str json)
@@ -96,24 +176,23 @@ static enum err_code add_value(struct reader *r, const struct origin *at, const 
     return is_list ? add_list(r, at, t, v) : keep(r, at, t, v, json);
 }
 
-static void warn_findings(struct reader *r, const struct origin *at)
-{
-    for (unsigned i = 0; i < r->findings.n; i++)
-        sim_warn(r->in, "%s: %s", origin_text(&r->scratch, at), r->findings.texts[i]);
-    r->findings.n = 0;
-}
-
 /* The type that a text says it is; NULL, with a warning, when it is not known. */
 static enum err_code find_type(struct reader *r, struct arena *a, const struct origin *at, struct str json,
                                const struct type **ret_type)
 {
     struct str api_version, kind;
-    if (type_meta_read(a, json, &api_version, &kind, r->e))
+    struct json_scan s = json_scan_init(json);
+    char c = json_peek(&s);
+    bool fits = c == '{' && !type_meta_read(a, json, &api_version, &kind, r->e);
+    if (!fits && json_check(json, r->e))
         return wrap(r, at);
-    if (!kind.n || !api_version.n) {
+    if (!fits)
+        err_set(r->e, ERR_INVALID, c == '{' ? "kind and apiVersion must be strings" : "%s where an object is expected",
+                json_kind_name(c));
+    else if (!kind.n || !api_version.n)
         err_set(r->e, ERR_INVALID, "%s is missing", kind.n ? "apiVersion" : "kind");
+    if (r->e->code)
         return wrap(r, at);
-    }
     *ret_type = schema_object_type(api_version, kind);
     if (!*ret_type)
         sim_warn(r->in, "%s: %.*s of %.*s is not known and left out", origin_text(a, at), STR_ARG(kind), STR_ARG(api_version));
@@ -134,35 +213,29 @@ static bool decode_as(struct reader *r, const struct type *t, struct str json, s
     return false;
 }
 
-/* An object that says what it is. */
-static enum err_code read_object(struct reader *r, const struct origin *at, struct str json)
-{
-    struct value v;
-    arena_reset(&r->scratch);
-    if (!decode_as(r, r->last, json, &v)) {
-        const struct type *t = NULL;
-        arena_reset(&r->scratch);
-        if (find_type(r, &r->scratch, at, json, &t))
-            return r->e->code;
-        if (!t)
-            return ERR_OK;
-        if (json_decode(&r->scratch, t, json, &r->findings, &v, r->e))
-            return wrap(r, at);
-        r->last = t;
-    }
-    warn_findings(r, at);
-    return add_value(r, at, r->last, &v, json);
-}
-
-/* An item of a typed list. */
 static enum err_code read_typed(struct reader *r, const struct origin *at, const struct type *t, struct str json)
 {
     struct value v;
     arena_reset(&r->scratch);
     if (json_decode(&r->scratch, t, json, &r->findings, &v, r->e))
-        return wrap(r, at);
-    warn_findings(r, at);
+        return fail_object(r, at, t, json);
+    warn_findings(r, at, t, json);
     return add_value(r, at, t, &v, json);
+}
+
+/* An object that says what it is. */
+static enum err_code read_object(struct reader *r, const struct origin *at, struct str json)
+{
+    struct value v;
+    arena_reset(&r->scratch);
+    if (decode_as(r, r->last, json, &v)) {
+        warn_findings(r, at, r->last, json);
+        return add_value(r, at, r->last, &v, json);
+    }
+    arena_reset(&r->scratch);
+    if (find_type(r, &r->scratch, at, json, &r->last))
+        return r->e->code;
+    return r->last ? read_typed(r, at, r->last, json) : ERR_OK;
 }
 
 /* ---- A list as a tree ---- */
@@ -197,6 +270,7 @@ static enum err_code add_list(struct reader *r, const struct origin *at, const s
 struct walk_state {
     struct str kind, api_version; /* as far as they were met */
     bool items, others;           /* were met: items, members that lists do not have */
+    int64_t n_items;              /* that were read */
 };
 
 /* What a list's items are: *ret_item is NULL when they say it themselves. False when it is no list. */
@@ -210,15 +284,6 @@ static bool list_type(const struct walk_state *w, const struct type **ret_item)
     return true;
 }
 
-static bool walk_text(struct json_scan *s, struct str *ret_text)
-{
-    struct json_text text;
-    if (json_peek(s) != '"' || !json_scan_string(s, &text) || !text.plain)
-        return false;
-    *ret_text = text.raw;
-    return true;
-}
-
 /* Behind the items, at which `s` stands: what the list is, for items that do not say what they are. */
 static void look_ahead(struct json_scan s, struct walk_state *w)
 {
@@ -226,7 +291,7 @@ static void look_ahead(struct json_scan s, struct walk_state *w)
     bool first = false, fault, ok = json_skip_value(&s);
     while (ok && json_next(&s, '}', &first, &fault) && json_scan_key(&s, &key)) {
         bool is_kind = key.plain && str_is(key.raw, "kind"), is_version = key.plain && str_is(key.raw, "apiVersion");
-        ok = is_kind ? walk_text(&s, &w->kind) : is_version ? walk_text(&s, &w->api_version) : json_skip_value(&s);
+        ok = is_kind ? scan_text(&s, &w->kind) : is_version ? scan_text(&s, &w->api_version) : json_skip_value(&s);
     }
 }
 
@@ -265,10 +330,13 @@ static bool walk_items(struct reader *r, struct origin *at, struct walk_state *w
     if (w->kind.n && w->api_version.n && !list_type(w, &item_type))
         return false;
     bool ok = json_enter(s, '[');
-    for (at->item = 0; ok && json_next(s, ']', &first, &fault); at->item++)
+    for (at->item = 0; ok && json_next(s, ']', &first, &fault); at->item += ok)
         ok = walk_item(r, at, item_type, s);
+    w->n_items = at->item;
+    if (!ok || fault)
+        return false;
     at->item = -1;
-    return ok && !fault;
+    return true;
 }
 
 /* One member of the document. */
@@ -278,15 +346,34 @@ static bool walk_member(struct reader *r, struct origin *at, struct walk_state *
     if (!json_scan_key(s, &key) || !key.plain)
         return false;
     if (str_is(key.raw, "kind"))
-        return walk_text(s, &w->kind);
+        return scan_text(s, &w->kind);
     if (str_is(key.raw, "apiVersion"))
-        return walk_text(s, &w->api_version);
+        return scan_text(s, &w->api_version);
     if (str_is(key.raw, "items") && !w->items && json_peek(s) == '[') {
         w->items = true;
         return walk_items(r, at, w, s);
     }
     w->others |= !str_is(key.raw, "metadata");
     return json_skip_value(s);
+}
+
+static size_t line_of(struct str text, const char *at)
+{
+    size_t n = 1;
+    for (const char *p = text.p; p < at && (p = memchr(p, '\n', (size_t)(at - p))); p++)
+        n++;
+    return n;
+}
+
+/* A document that stopped being JSON at `at`, behind some items: it is not going to be YAML. */
+static void fail_syntax(struct reader *r, const struct origin *where, struct str document, const char *at)
+{
+    struct json_scan s = json_scan_init(document);
+    if (json_skip_value(&s))
+        return;
+    if (!json_check(document, r->e))
+        err_set(r->e, ERR_INVALID, "invalid JSON");
+    err_wrap(r->e, "%s: line %zu", origin_text(&r->in->arena, where), line_of(r->text, at));
 }
 
 /* True when the document was read; *ret_text is it. Otherwise, unless there is an error, nothing has happened. */
@@ -305,6 +392,8 @@ static bool walk_document(struct reader *r, struct origin at, struct str rest, s
         *ret_text = str_range(start, s.at);
         return w.items || read_object(r, &at, *ret_text) == ERR_OK;
     }
+    if (!r->e->code && w.n_items && (!ok || fault))
+        fail_syntax(r, &at, rest, s.at);
     if (!r->e->code)
         sim_input_rewind(r->in, mark);
     return false;
@@ -312,13 +401,25 @@ static bool walk_document(struct reader *r, struct origin at, struct str rest, s
 
 /* ---- All documents ---- */
 
+/* What begins as JSON does was perhaps meant to be JSON. */
+static enum err_code fail_yaml(struct reader *r, const struct origin *at, struct str text)
+{
+    struct json_scan s = json_scan_init(text);
+    const char *yaml = r->e->message;
+    if (json_peek(&s) == '{' && json_check(text, r->e))
+        err_set(r->e, ERR_INVALID, "neither JSON (%s) nor YAML (%s)", r->e->message, yaml);
+    return wrap(r, at);
+}
+
 static enum err_code read_yaml(struct reader *r, const struct origin *at, struct str yaml)
 {
     struct str json, whole;
     arena_reset(&r->document);
     if (yaml_to_json(&r->document, yaml, &r->findings, &json, r->e))
-        return wrap(r, at);
-    warn_findings(r, at);
+        return fail_yaml(r, at, yaml);
+    for (unsigned i = 0; i < r->findings.n; i++)
+        sim_warn(r->in, "%s: %s", origin_text(&r->document, at), r->findings.texts[i]);
+    r->findings.n = 0;
     if (walk_document(r, *at, json, &whole))
         return ERR_OK;
     return r->e->code ? r->e->code : read_object(r, at, json);
@@ -341,6 +442,7 @@ static enum err_code read_documents(struct reader *r, const char *file)
             return wrap(r, &at);
         if (!document.p)
             return ERR_OK;
+        tell(r, document.p);
         if (stream.json ? read_object(r, &at, document) : read_yaml(r, &at, document))
             return r->e->code;
     }
@@ -352,7 +454,10 @@ enum err_code sim_input_text(struct sim_input *in, const char *file, struct str 
     arena_init(&r.scratch);
     arena_init(&r.document);
     e->code = ERR_OK;
+    struct sim_mark mark = sim_input_mark(in);
     enum err_code code = read_documents(&r, file);
+    if (!code && !sim_input_changed(in, mark))
+        sim_warn(in, "%s: there is no object in it", file);
     sim_tell(&in->progress, SIM_READING, text.n, text.n);
     arena_fini(&r.scratch);
     arena_fini(&r.document);

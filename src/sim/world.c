@@ -82,7 +82,7 @@ static void io_bind_volumes(void *context, io_ticket ticket, const struct pod *p
 {
     struct sim_world *w = context;
     (void)node;
-    (void)decisions;
+    sim_bind_volumes(sched_objects(w->sched), w->syms, decisions, &w->bound);
     vec_push(&w->outcomes, (struct sim_outcome){ ticket, pod_ref(pod), SIM_OUTCOME_VOLUMES });
 }
 
@@ -145,6 +145,9 @@ static void answer(struct sim_world *w)
             sched_pod_set(w->sched, o.pod);
             break;
         case SIM_OUTCOME_VOLUMES:
+            for (size_t k = 0; k < w->bound.n; k++)
+                sched_object_set(w->sched, w->bound.at[k].kind, w->bound.at[k].form);
+            sim_new_forms_reset(w->syms, &w->bound);
             sched_volumes_bound(w->sched, o.ticket, NULL);
             break;
         }
@@ -416,6 +419,8 @@ void sim_world_fini(struct sim_world *w)
     vec_fini(&w->pods);
     vec_fini(&w->nodes);
     vec_fini(&w->outcomes);
+    sim_new_forms_reset(w->syms, &w->bound);
+    vec_fini(&w->bound);
     map_str_fini(&w->pod_by_uid);
     map_u64_fini(&w->node_by_name);
 }

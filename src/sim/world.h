@@ -11,6 +11,7 @@
 #include "config/setup.h"
 #include "sched/sched.h"
 #include "sim/forms.h"
+#include "sim/volumes.h"
 
 enum sim_state {
     SIM_RUNNING, /* was on its node before */
@@ -61,6 +62,7 @@ struct sim_world {
     struct map_str pod_by_uid;  /* -> index */
     struct map_u64 node_by_name; /* sym -> index */
     VEC(struct sim_outcome) outcomes; /* what the scheduler asked for and has not been answered yet */
+    sim_new_form_vec bound;           /* volumes and claims of such outcomes, as they are going to be */
     uint32_t n_in_state[N_SIM_STATES];
     uint64_t decision_hash; /* of the last run: what was tried afterwards does not count */
     struct sim_try *probe;  /* of the pod that is being tried by sim_world_try; NULL: none is */

@@ -224,6 +224,33 @@ TEST(a_volume_is_bound_once)
     finish(&s);
 }
 
+/* The claim of two pods is unbound for the first and bound for the second, which therefore follows the volume. */
+TEST(a_bound_claim_is_seen_by_the_next_pod)
+{
+    struct story s;
+    CHECK(start(&s, TWO_NODES
+                "---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: local}\nprovisioner: "
+                "kubernetes.io/no-provisioner\nvolumeBindingMode: WaitForFirstConsumer\n"
+                "---\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv}\nspec: {storageClassName: local, accessModes: "
+                "[ReadWriteOnce], capacity: {storage: 1Gi}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: "
+                "[{key: kubernetes.io/hostname, operator: In, values: [n2]}]}]}}}\n"
+                CLAIM("one") CLAIMING("one")
+                POD("other", "volumes: [{name: v, persistentVolumeClaim: {claimName: one}}], " CONTAINERS("1"))));
+    CHECK_INT("placed", s.world.n_in_state[SIM_PLACED], 2);
+    CHECK_INT("where the volume is", s.world.pods.at[1].node, 1);
+    sym ns = sym_find(&s.syms, STR("default"));
+    const struct objects *objects = sched_objects(s.world.sched);
+    const struct pvc *claim = objects_get(objects, OBJECT_PERSISTENT_VOLUME_CLAIM, ns, STR("one"));
+    const struct pv *volume = objects_get(objects, OBJECT_PERSISTENT_VOLUME, SYM_EMPTY, STR("pv"));
+    CHECK_INT("the claim", claim->phase, PVC_BOUND);
+    CHECK_TEXT("the claim's volume", claim->volume_name, "pv");
+    CHECK_INT("the volume", volume->phase, PV_BOUND);
+    CHECK_TEXT("the volume's claim", volume->claim->name, "one");
+    CHECK_INT("the input stays", ((const struct pvc *)sim_input_find(&s.in, "PersistentVolumeClaim", "default", "one")->form)->phase,
+              PVC_OTHER);
+    finish(&s);
+}
+
 TEST(accounts_follow_the_pods)
 {
     struct story s;
@@ -291,5 +318,34 @@ TEST(a_name_that_was_removed_is_free)
     CHECK_TEXT("the new one", sim_input_find(&copy, "Node", "", "n1")->origin, "more, document 1");
     CHECK(sim_input_text(&copy, "again", STR(NODE("n1", "")), &s.e));
     sim_input_fini(&copy);
+    finish(&s);
+}
+
+struct told {
+    size_t n, last, total;
+};
+
+static void note_progress(void *context, enum sim_phase phase, size_t done, size_t total)
+{
+    struct told *t = context;
+    CHECK_INT("phase", phase, SIM_SCHEDULING);
+    CHECK(done >= t->last);
+    *t = (struct told){ t->n + 1, done, total };
+}
+
+TEST(scheduling_tells_how_far_it_is)
+{
+    struct story s;
+    CHECK(start(&s, TWO_NODES "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 200, "
+                    TEMPLATE(CONTAINERS("1")) "}\n"));
+    struct told told = { 0 };
+    struct sim_world w;
+    s.in.progress = (struct sim_progress){ &told, note_progress };
+    CHECK(!sim_world_init(&w, &s.in, &s.syms, &s.setup, 1, &s.e));
+    sim_world_run(&w);
+    CHECK_INT("of", told.total, 200);
+    CHECK_INT("over", told.last, 200);
+    CHECK(told.n >= 3);
+    sim_world_fini(&w);
     finish(&s);
 }
