@@ -17,11 +17,18 @@
 
 enum { JSON_FINDINGS_MAX = 100, JSON_BYTES_MAX = 1 << 30 };
 
+/* The value that decoding failed at, for messages in other words than the decoder's. */
+struct json_fault {
+    const char *path; /* "spec.containers[0].image"; NULL: a fault of syntax, or none */
+    const char *what; /* "number where string is expected" */
+};
+
 /* What strict decoding complains about, in order: `unknown field "spec.x"`, `duplicate field "spec.y"`.
  * The decoder finds at most JSON_FINDINGS_MAX; YAML may have put one text more in front. */
 struct findings {
     const char *texts[JSON_FINDINGS_MAX + 1];
     unsigned n;
+    struct json_fault fault;
 };
 
 /* `findings` may be NULL: nobody asks. On failure the message is the decoder's own text. */

@@ -16,10 +16,8 @@ static bool decode_list(struct decoder *d, const struct field *f, const char *go
 
 static bool enter(struct decoder *d, char open)
 {
-    if (d->n_levels == VALUE_DEPTH_MAX) {
-        d->fatal = "exceeded max depth";
-        return false;
-    }
+    if (d->n_levels == VALUE_DEPTH_MAX)
+        return json_fatal(d, "exceeded max depth");
     d->n_levels++;
     return json_enter(&d->scan, open);
 }
@@ -63,10 +61,8 @@ static bool decode_null(struct decoder *d, const struct field *f, bool pointer, 
         return decode_by_shape(d, type, v);
     if (!json_scan_word(&d->scan, STR("null")))
         return false;
-    if (f->kind == KIND_DURATION && !pointer) { /* upstream reads it as no text */
-        d->fatal = "time: invalid duration \"\"";
-        return false;
-    }
+    if (f->kind == KIND_DURATION && !pointer) /* upstream reads it as no text */
+        return json_fatal(d, "time: invalid duration \"\"");
     if (pointer || (type && type->flags & TYPE_WRAPPER))
         *v = (struct value){ 0 };
     else if (!type)
@@ -400,6 +396,8 @@ static enum err_code fail(struct decoder *d, struct err *e)
         return syntax;
     const char *message = d->fatal ? d->fatal : d->mismatch;
     assert(message); /* scanner and checker agree on what is JSON */
+    if (d->findings)
+        d->findings->fault = (struct json_fault){ d->fault_path, d->fault };
     return err_set(e, ERR_BAD_REQUEST, "%s", message);
 }
 
@@ -415,6 +413,8 @@ enum err_code json_decode_object(struct arena *a, const struct type *t, struct s
     map_u64_init(&d.hidden);
     map_u64_init(&d.grown);
     unsigned n_findings = findings ? findings->n : 0;
+    if (findings)
+        findings->fault = (struct json_fault){ 0 };
     bool null = json_peek(&d.scan) == 'n';
     bool ok = null ? json_scan_word(&d.scan, STR("null")) : decode_struct(&d, t, t->go_name, &root);
     ok = ok && json_at_end(&d.scan) && !d.mismatch;

@@ -33,6 +33,7 @@ struct decoder {
     const struct place *place; /* NULL at the root */
     const char *mismatch;      /* first error of type, NULL: none */
     const char *fatal;         /* error that stopped the decoder, NULL: none */
+    const char *fault_path, *fault; /* of `fatal` or else of `mismatch`: see struct json_fault */
     unsigned n_levels;         /* of structs, lists and maps around the value */
     bool odd_meta;             /* see json_decode_object */
     VEC(struct value) stack;   /* elements of lists and maps that are not closed yet */
@@ -61,6 +62,8 @@ bool json_mismatch(struct decoder *d, const char *go_type);
 bool json_mismatch_number(struct decoder *d, struct str number, const char *go_type);
 /* Notes any other error that does not stop the decoder. */
 void json_note(struct decoder *d, const char *message);
+/* Notes an error that stops the decoder; returns false. */
+bool json_fatal(struct decoder *d, const char *message);
 /* As json_mismatch and json_mismatch_number, but fatal: returns false. */
 bool json_fatal_mismatch(struct decoder *d, const char *go_type);
 bool json_fatal_mismatch_number(struct decoder *d, struct str number, const char *go_type);

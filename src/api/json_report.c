@@ -24,6 +24,49 @@ static const char *without_package(const char *go_name)
     return dot ? dot + 1 : go_name;
 }
 
+static void add_path(struct strbuf *to, const struct place *p)
+{
+    if (!p)
+        return;
+    add_path(to, p->up);
+    bool index = !p->type && !p->key;
+    if (index) {
+        strbuf_printf(to, "[%u]", p->index);
+        return;
+    }
+    if (p->up)
+        strbuf_add_char(to, '.');
+    strbuf_add_str(to, p->type ? p->field->name : *p->key);
+}
+
+/* Where the error is that goes out. What is fatal goes before what was noted. */
+static void note_fault(struct decoder *d, bool fatal, const char *what)
+{
+    if (!d->findings || (d->fault_path && !fatal))
+        return;
+    struct strbuf path;
+    strbuf_init(&path, STRBUF_NO_MAX);
+    add_path(&path, d->place);
+    d->fault_path = arena_cstr(d->arena, strbuf_str(&path));
+    d->fault = what;
+    strbuf_fini(&path);
+}
+
+/* A Go type in the words of JSON, where they say the same. */
+static const char *plain_type(const char *go_type)
+{
+    go_type += *go_type == '*';
+    if (strncmp(go_type, "[]", 2) == 0)
+        return "array";
+    return strchr(go_type, '.') || strncmp(go_type, "map[", 4) == 0 ? "object" : go_type;
+}
+
+static const char *expected_text(struct decoder *d, const char *what, struct str number, const char *go_type)
+{
+    return arena_printf(d->arena, "%s%s%.*s where %s is expected", what, number.n ? " " : "", STR_ARG(number),
+                        plain_type(go_type));
+}
+
 static const char *mismatch_text(struct decoder *d, const char *what, struct str number, const char *go_type)
 {
     const struct place *p = d->place;
@@ -45,50 +88,54 @@ static const char *mismatch_text(struct decoder *d, const char *what, struct str
 
 void json_note(struct decoder *d, const char *message)
 {
-    if (!d->mismatch)
-        d->mismatch = message;
+    if (d->mismatch)
+        return;
+    d->mismatch = message;
+    note_fault(d, false, message);
+}
+
+static void note_mismatch(struct decoder *d, const char *what, struct str number, const char *go_type)
+{
+    if (d->mismatch)
+        return;
+    d->mismatch = mismatch_text(d, what, number, go_type);
+    note_fault(d, false, expected_text(d, what, number, go_type));
 }
 
 bool json_mismatch(struct decoder *d, const char *go_type)
 {
-    const char *what = json_kind_name(json_peek(&d->scan));
-    if (!d->mismatch)
-        d->mismatch = mismatch_text(d, what, (struct str){ NULL, 0 }, go_type);
+    note_mismatch(d, json_kind_name(json_peek(&d->scan)), (struct str){ NULL, 0 }, go_type);
     return json_skip_value(&d->scan);
 }
 
 bool json_mismatch_number(struct decoder *d, struct str number, const char *go_type)
 {
-    if (!d->mismatch)
-        d->mismatch = mismatch_text(d, "number", number, go_type);
+    note_mismatch(d, "number", number, go_type);
     return true;
+}
+
+bool json_fatal(struct decoder *d, const char *message)
+{
+    d->fatal = message;
+    note_fault(d, true, message);
+    return false;
+}
+
+static bool fatal_mismatch(struct decoder *d, const char *what, struct str number, const char *go_type)
+{
+    d->fatal = mismatch_text(d, what, number, go_type);
+    note_fault(d, true, expected_text(d, what, number, go_type));
+    return false;
 }
 
 bool json_fatal_mismatch(struct decoder *d, const char *go_type)
 {
-    d->fatal = mismatch_text(d, json_kind_name(json_peek(&d->scan)), (struct str){ NULL, 0 }, go_type);
-    return false;
+    return fatal_mismatch(d, json_kind_name(json_peek(&d->scan)), (struct str){ NULL, 0 }, go_type);
 }
 
 bool json_fatal_mismatch_number(struct decoder *d, struct str number, const char *go_type)
 {
-    d->fatal = mismatch_text(d, "number", number, go_type);
-    return false;
-}
-
-static void add_path(struct strbuf *to, const struct place *p)
-{
-    if (!p)
-        return;
-    add_path(to, p->up);
-    bool index = !p->type && !p->key;
-    if (index) {
-        strbuf_printf(to, "[%u]", p->index);
-        return;
-    }
-    if (p->up)
-        strbuf_add_char(to, '.');
-    strbuf_add_str(to, p->type ? p->field->name : *p->key);
+    return fatal_mismatch(d, "number", number, go_type);
 }
 
 static bool found_before(const struct findings *f, const char *text)

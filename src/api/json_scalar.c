@@ -183,10 +183,8 @@ static bool decode_time(struct decoder *d, bool micro, struct value *v)
     struct timestamp time;
     struct err e;
     err_init(&e, d->arena);
-    if (micro ? timestamp_parse_micro(text, &time, &e) : timestamp_parse(text, &time, &e)) {
-        d->fatal = e.message;
-        return false;
-    }
+    if (micro ? timestamp_parse_micro(text, &time, &e) : timestamp_parse(text, &time, &e))
+        return json_fatal(d, e.message);
     *v = value_time(time.seconds, (uint32_t)time.nanos);
     return true;
 }
@@ -201,10 +199,8 @@ static bool decode_duration(struct decoder *d, struct value *v)
         return false;
     struct err e;
     err_init(&e, d->arena);
-    if (duration_parse(text, &ns, &e)) {
-        d->fatal = e.message;
-        return false;
-    }
+    if (duration_parse(text, &ns, &e))
+        return json_fatal(d, e.message);
     *v = value_int(ns);
     return true;
 }
@@ -217,10 +213,8 @@ static bool decode_quantity(struct decoder *d, struct value *v)
     struct quantity q;
     struct err e;
     err_init(&e, d->arena);
-    if (quantity_parse_json(d->arena, json, &q, &e)) {
-        d->fatal = e.message;
-        return false;
-    }
+    if (quantity_parse_json(d->arena, json, &q, &e))
+        return json_fatal(d, e.message);
     *v = value_string(q.text.n ? q.text : quantity_text(d->arena, &q));
     return true;
 }

@@ -7,6 +7,19 @@
 #define ONES 0x0101010101010101ull
 #define HIGHS 0x8080808080808080ull
 
+const char *json_find_token(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r')) {
+        at++;
+        uint64_t word, spaces = ONES * ' ';
+        while (end - at >= 8 && (memcpy(&word, at, 8), word == spaces))
+            at += 8;
+        if (end - at >= 8)
+            at += __builtin_ctzll(word ^ spaces) / 8;
+    }
+    return at;
+}
+
 static bool hex4(const char *p, const char *end, uint32_t *ret_value)
 {
     if (end - p < 4)

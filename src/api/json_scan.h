@@ -33,10 +33,12 @@ static inline struct json_scan json_scan_init(struct str text)
     return (struct json_scan){ start, start + text.n, 0 };
 }
 
+/* The first byte that is not white space, or the end. Made for text that is indented. */
+const char *json_find_token(const char *at, const char *end);
 static inline void json_skip_space(struct json_scan *s)
 {
-    while (s->at < s->end && (*s->at == ' ' || *s->at == '\n' || *s->at == '\t' || *s->at == '\r'))
-        s->at++;
+    if (s->at < s->end && (unsigned char)*s->at <= ' ')
+        s->at = json_find_token(s->at, s->end);
 }
 
 /* The next byte that is not white space, not consumed; 0 at the end. */

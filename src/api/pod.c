@@ -257,6 +257,8 @@ static void build_conditions(struct build *b, const struct pod_in *in, struct po
     for (uint32_t i = 0; i < n; i++) {
         const struct condition_in *c = &in->status.conditions.at[i];
         types[i] = build_sym(b, c->type);
+        if (str_is(c->type, "Ready") && !str_is(c->status, "True"))
+            pod->flags |= POD_NOT_READY;
         if (!pod->scheduled && str_is(c->type, "PodScheduled"))
             pod->scheduled = build_condition(b, c);
         if (pod->disruption || !str_is(c->type, "DisruptionTarget"))
@@ -525,5 +527,33 @@ const struct pod *pod_with_version(struct sym_table *syms, const struct pod *p, 
 {
     struct pod changed = *p;
     changed.meta.resource_version = version;
+    return form_copy(&class, syms, &changed);
+}
+
+const struct pod *pod_with_identity(struct sym_table *syms, const struct pod *p, const char *name, const char *uid)
+{
+    struct pod changed = *p;
+    changed.meta.name = name;
+    changed.meta.uid = uid;
+    return form_copy(&class, syms, &changed);
+}
+
+const struct pod *pod_unscheduled(struct sym_table *syms, const struct pod *p)
+{
+    struct pod changed = *p;
+    changed.flags &= ~(uint32_t)(POD_TERMINATING | POD_FINISHED | POD_HAS_START_TIME | POD_DISRUPTED_BY_SCHEDULER | POD_NOT_READY);
+    changed.phase = PHASE_PENDING;
+    changed.node_name = changed.nominated_node = SYM_EMPTY;
+    changed.start_time_s = 0;
+    changed.requested = p->fit; /* what differs is the status of a resize */
+    changed.scheduled = changed.disruption = NULL;
+    changed.n_condition_types = 0;
+    return form_copy(&class, syms, &changed);
+}
+
+const struct pod *pod_never_preempting(struct sym_table *syms, const struct pod *p)
+{
+    struct pod changed = *p;
+    changed.flags |= POD_NEVER_PREEMPTS;
     return form_copy(&class, syms, &changed);
 }

@@ -25,6 +25,7 @@ enum {                                   /* flags of a pod */
     POD_HAS_REQUIRED_NODE_AFFINITY = 1 << 10,
     POD_HAS_PREFERRED_NODE_AFFINITY = 1 << 11, /* the list was given, even empty */
     POD_HAS_POD_LEVEL_RESOURCES = 1 << 12,     /* spec.resources.requests has cpu, memory or huge pages */
+    POD_NOT_READY = 1 << 13,                   /* has a condition Ready that is not True; without one it is not set */
 };
 
 enum pod_phase { PHASE_OTHER, PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED, PHASE_UNKNOWN, N_POD_PHASES };
@@ -179,3 +180,9 @@ const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *
 const struct pod *pod_of_changed(struct sym_table *syms, const struct pod *changed);
 /* The same pod with another metadata.resourceVersion: what an API server shows after a change. */
 const struct pod *pod_with_version(struct sym_table *syms, const struct pod *p, const char *version);
+/* Another pod that is like it in all but its name and uid. */
+const struct pod *pod_with_identity(struct sym_table *syms, const struct pod *p, const char *name, const char *uid);
+/* The same pod as if nobody had scheduled it yet: no node, no nomination, no status but its claims. */
+const struct pod *pod_unscheduled(struct sym_table *syms, const struct pod *p);
+/* The same pod with spec.preemptionPolicy Never. */
+const struct pod *pod_never_preempting(struct sym_table *syms, const struct pod *p);

@@ -260,6 +260,15 @@ const struct pv *pv_with_claim(struct sym_table *syms, const struct pv *v, const
     return form_copy(&pv_class, syms, &changed);
 }
 
+const struct pv *pv_bound(struct sym_table *syms, const struct pv *v, const struct claim_ref *claim, const char *version)
+{
+    struct pv changed = *v;
+    changed.claim = claim;
+    changed.phase = PV_BOUND;
+    changed.meta.resource_version = version;
+    return form_copy(&pv_class, syms, &changed);
+}
+
 /* ---- PersistentVolumeClaim ---- */
 
 struct storage_request_in {
@@ -365,5 +374,15 @@ const struct pvc *pvc_with_node(struct sym_table *syms, const struct pvc *c, sym
 {
     struct pvc changed = *c;
     changed.selected_node = node_name;
+    return form_copy(&pvc_class, syms, &changed);
+}
+
+const struct pvc *pvc_bound(struct sym_table *syms, const struct pvc *c, const char *volume, const char *version)
+{
+    struct pvc changed = *c;
+    changed.volume_name = volume;
+    changed.phase = PVC_BOUND;
+    changed.bind_completed = true;
+    changed.meta.resource_version = version;
     return form_copy(&pvc_class, syms, &changed);
 }

@@ -63,6 +63,8 @@ struct pv {
 TYPED_FUNCTIONS(pv);
 /* The same volume bound to a claim: what the scheduler assumes. */
 const struct pv *pv_with_claim(struct sym_table *syms, const struct pv *v, const struct claim_ref *claim);
+/* The next version of it, as the volume controller binds it. */
+const struct pv *pv_bound(struct sym_table *syms, const struct pv *v, const struct claim_ref *claim, const char *version);
 
 enum pvc_phase { PVC_OTHER, PVC_PENDING, PVC_BOUND, PVC_LOST };
 
@@ -85,3 +87,5 @@ struct pvc {
 TYPED_FUNCTIONS(pvc);
 /* The same claim with the annotation selected-node: what the scheduler assumes for one to be provisioned. */
 const struct pvc *pvc_with_node(struct sym_table *syms, const struct pvc *c, sym node_name);
+/* The next version of it, bound to a volume. */
+const struct pvc *pvc_bound(struct sym_table *syms, const struct pvc *c, const char *volume, const char *version);

@@ -115,6 +115,17 @@ void map_str_fini(struct map_str *m)
     *m = (struct map_str){ .seed = m->seed };
 }
 
+void map_str_copy(struct map_str *to, const struct map_str *from)
+{
+    assert(to->n == 0);
+    free(to->slots);
+    *to = *from;
+    if (!from->slots)
+        return;
+    size_t n_bytes = ((size_t)from->mask + 1) * sizeof(*from->slots);
+    to->slots = memcpy(mem_alloc(n_bytes), from->slots, n_bytes);
+}
+
 /* The slot of the key or the empty one where it would go. The map has slots. */
 static struct map_str_slot *str_slot(const struct map_str *m, struct str key, uint32_t hash)
 {

@@ -88,6 +88,8 @@ static inline struct str map_str_key(const struct map_str_slot *slot)
 
 void map_str_init(struct map_str *m);
 void map_str_fini(struct map_str *m);
+/* The same entries; keys stay borrowed from where they are. `to` is a map without entries. */
+void map_str_copy(struct map_str *to, const struct map_str *from);
 union map_value *map_str_find(const struct map_str *m, struct str key);
 /* A new entry borrows the key; one that exists keeps the key it has. */
 union map_value *map_str_put(struct map_str *m, struct str key, bool *ret_new);

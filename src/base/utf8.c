@@ -49,6 +49,11 @@ size_t utf8_valid_prefix(struct str s)
 {
     size_t at = 0;
     while (at < s.n) {
+        uint64_t word;
+        while (s.n - at >= 8 && (memcpy(&word, s.p + at, 8), !(word & 0x8080808080808080u)))
+            at += 8;
+        if (at == s.n)
+            break;
         uint32_t rune;
         size_t n = (unsigned char)s.p[at] < 0x80 ? 1 : utf8_decode(str_from(s, at), &rune);
         if (!n)

@@ -8,14 +8,30 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cmd/large_file.h"
+
+struct loading {
+    struct large_file file;
+    struct sim_progress outer; /* who else wants to know */
+};
+
+static void passed(void *context, enum sim_phase phase, size_t done, size_t total)
+{
+    struct loading *l = context;
+    large_file_passed(&l->file, done);
+    sim_tell(&l->outer, phase, done, total);
+}
+
 static enum err_code load_file(struct sim_input *in, const char *path, struct err *e)
 {
-    size_t n;
-    char *bytes = cmd_read_file(path, &n);
-    if (!bytes)
-        return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
-    enum err_code code = sim_input_text(in, strcmp(path, "-") == 0 ? "standard input" : path, (struct str){ bytes, n }, e);
-    free(bytes);
+    struct loading l = { .outer = in->progress };
+    if (large_file_open(&l.file, path, e))
+        return e->code;
+    in->progress = (struct sim_progress){ &l, passed };
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    enum err_code code = sim_input_text(in, name, (struct str){ l.file.p, l.file.n }, e);
+    in->progress = l.outer;
+    large_file_close(&l.file);
     return code;
 }
 
@@ -61,4 +77,6 @@ void cmd_print_warnings(const struct command *c, const struct sim_input *in)
 {
     for (size_t i = 0; i < in->warnings.n; i++)
         fprintf(stderr, "berth %s: warning: %s\n", c->name, in->warnings.at[i]);
+    if (in->n_more_warnings)
+        fprintf(stderr, "berth %s: warning: and %u more like these\n", c->name, in->n_more_warnings);
 }

@@ -12,7 +12,10 @@
 #include "base/mem.h"
 #include "cmd/cluster_files.h"
 #include "cmd/explain.h"
+#include "cmd/progress.h"
 #include "plugins/plugins.h"
+#include "sim/expand.h"
+#include "sim/forms.h"
 
 enum { EXIT_PENDING = 3, TOP_NODES = 10, SUGGESTIONS_MAX = 5, NAME_BYTES_MAX = 253 };
 
@@ -279,11 +282,10 @@ static int explain_world(const struct explain *x, struct sim_world *w)
     return code;
 }
 
-static int explain_setup(const struct explain *x, struct sim_input *in, struct sym_table *syms,
-                         const struct setup *setup, struct err *e)
+static int explain_setup(const struct explain *x, struct sim_input *in, const struct setup *setup, struct err *e)
 {
     struct sim_world w;
-    bool failed = sim_world_init(&w, in, syms, setup, x->seed, e) != ERR_OK;
+    bool failed = sim_world_init(&w, in, in->syms, setup, x->seed, e) != ERR_OK;
     cmd_print_warnings(x->c, in);
     int code = failed ? cmd_fail(x->c, 1, "%s", e->message) : explain_world(x, &w);
     sim_world_fini(&w);
@@ -292,36 +294,43 @@ static int explain_setup(const struct explain *x, struct sim_input *in, struct s
 
 static int explain_input(const struct explain *x, struct sim_input *in, struct err *e)
 {
-    struct sym_table syms;
     struct setup setup;
-    sym_init(&syms);
-    int code;
-    enum err_code failed = x->config ? setup_from_file(&setup, &syms, x->config, plugin_registry, e)
-                                     : setup_from_text(&setup, &syms, (struct str){ NULL, 0 }, plugin_registry, e);
-    if (failed) {
-        code = cmd_fail(x->c, 1, "%s", e->message);
-    } else {
-        code = explain_setup(x, in, &syms, &setup, e);
-        setup_fini(&setup);
-    }
-    sym_fini(&syms);
+    enum err_code failed = x->config ? setup_from_file(&setup, in->syms, x->config, plugin_registry, e)
+                                     : setup_from_text(&setup, in->syms, (struct str){ NULL, 0 }, plugin_registry, e);
+    if (failed)
+        return cmd_fail(x->c, 1, "%s", e->message);
+    int code = explain_setup(x, in, &setup, e);
+    setup_fini(&setup);
     return code;
+}
+
+static enum err_code load(const struct explain *x, struct sim_input *in, struct err *e)
+{
+    if (cmd_load_cluster(in, x->paths, x->n_paths, e) || sim_input_complete(in, e))
+        return e->code;
+    return sim_expand(in, e);
 }
 
 static int explain(const struct explain *x)
 {
+    struct sym_table syms;
     struct sim_input in;
-    sim_input_init(&in);
+    struct progress progress;
     struct err e;
+    sym_init(&syms);
+    sim_input_init(&in, &syms);
+    progress_init(&progress);
+    in.progress = progress_watch(&progress);
     err_init(&e, &in.arena);
     int code;
-    if (cmd_load_cluster(&in, x->paths, x->n_paths, &e)) {
+    if (load(x, &in, &e)) {
         cmd_print_warnings(x->c, &in);
         code = cmd_fail(x->c, 1, "%s", e.message);
     } else {
         code = explain_input(x, &in, &e);
     }
     sim_input_fini(&in);
+    sym_fini(&syms);
     return code;
 }
 

@@ -1,168 +1,272 @@
-/* cmd/simulate.c - `berth simulate`: where the scheduler would put the pods of some files. */
+/* cmd/simulate.c - `berth simulate`: where the scheduler would put the pods of some files, and what
+ * would be if. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "cmd/cluster_files.h"
+#include "cmd/progress.h"
+#include "cmd/simulate_options.h"
 #include "plugins/plugins.h"
-#include "sim/report.h"
+#include "sim/report_what_if.h"
 
 enum { EXIT_PENDING = 3 };
 
-static const char help[] =
-    "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N] [-o text|json|name]\n\n"
-    "Reads a cluster (nodes, pods, controllers, volumes ...) from YAML or JSON as kubectl prints it, makes the pods that its\n"
-    "controllers lack, lets the scheduler place every pod that has no node, and says where each went or why it stays.\n"
-    "Nothing outside is touched. The same input, configuration and seed give the same answer.\n\n"
-    "  -f FILE|DIR    what to read; - is standard input; of a folder all .yaml, .yml and .json files, by name\n"
-    "  --config FILE  a KubeSchedulerConfiguration\n"
-    "  --seed N       for choices among equally good nodes (default 1)\n"
-    "  -o text        for people (default)\n"
-    "  -o json        for programs: docs/simulate.md\n"
-    "  -o name        a line a pod: \"namespace/name node\", or - for the node\n\n"
-    "exit code: 0 every pod has a node, 3 some are pending, 1 bad input (the message names file, document and object),\n"
-    "2 wrong usage\n\n"
-    "examples:\n"
-    "  berth simulate -f examples/cluster\n"
-    "  kubectl get nodes,pods -A -o json | berth simulate -f - -f new-deployment.yaml\n"
-    "  berth simulate -f cluster.yaml --config scheduler.yaml -o json\n";
-
-enum output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_NAME };
-
-struct simulate {
-    const struct command *c;
-    const char **paths;
-    int n_paths;
-    const char *config;
-    uint64_t seed;
-    enum output output;
+struct simulation {
+    const struct simulate_options *o;
+    struct progress progress;
+    struct sym_table syms;
+    struct sim_input given;          /* complete */
+    struct sim_input changed;        /* a copy with the changes, if there are any */
+    const struct sim_input *subject; /* one of the two */
+    struct sim_changes changes;
+    const struct sim_drain *drain;   /* that began on the subject, or NULL */
+    struct setup setup;
+    struct sim_runner how;
+    struct sim_run plain;            /* of `given`, only when there are changes */
+    struct sim_run run;              /* of the subject */
+    struct err e;
 };
 
-/* ---- The run ---- */
+static int with_input(struct simulation *s);
+static int with_setup(struct simulation *s);
+static int with_changes(struct simulation *s);
+static int with_runs(struct simulation *s);
+static int answer(struct simulation *s);
 
-static int print_report(const struct simulate *s, const struct sim_world *w)
+static int fail(const struct simulation *s)
+{
+    return cmd_fail(s->o->c, 1, "%s", s->e.message);
+}
+
+/* ---- The story: everything is made on the way in and given up on the way out ---- */
+
+static int run(const struct command *c, int argc, char **argv)
+{
+    struct simulate_options o;
+    int code = simulate_options_parse(&o, c, argc, argv);
+    if (!code) {
+        struct simulation *s = mem_zalloc(sizeof(*s));
+        s->o = &o;
+        code = with_input(s);
+        free(s);
+    }
+    simulate_options_fini(&o);
+    return code;
+}
+
+static int with_input(struct simulation *s)
+{
+    sym_init(&s->syms);
+    sim_input_init(&s->given, &s->syms);
+    progress_init(&s->progress);
+    s->given.progress = progress_watch(&s->progress);
+    err_init(&s->e, &s->given.arena);
+    int code;
+    if (cmd_load_cluster(&s->given, s->o->paths.at, (int)s->o->paths.n, &s->e) || sim_input_complete(&s->given, &s->e)) {
+        cmd_print_warnings(s->o->c, &s->given);
+        code = fail(s);
+    } else {
+        code = with_setup(s);
+    }
+    sim_input_fini(&s->given);
+    sym_fini(&s->syms);
+    return code;
+}
+
+static enum err_code load_setup(struct simulation *s, const char *path, struct setup *ret_setup)
+{
+    return path ? setup_from_file(ret_setup, &s->syms, path, plugin_registry, &s->e)
+                : setup_from_text(ret_setup, &s->syms, (struct str){ NULL, 0 }, plugin_registry, &s->e);
+}
+
+static int with_setup(struct simulation *s)
+{
+    if (load_setup(s, s->o->config, &s->setup))
+        return fail(s);
+    s->how = (struct sim_runner){ &s->setup, s->o->seed };
+    s->subject = &s->given;
+    int code = s->o->changes.n ? with_changes(s) : with_runs(s);
+    setup_fini(&s->setup);
+    return code;
+}
+
+static int with_changes(struct simulation *s)
+{
+    s->subject = &s->changed;
+    sim_input_copy(&s->changed, &s->given);
+    for (size_t i = 0; i < s->given.warnings.n; i++)
+        vec_push(&s->changed.warnings, s->given.warnings.at[i]);
+    sim_changes_init(&s->changes, &s->syms, s->o->force);
+    enum err_code failed = ERR_OK;
+    for (size_t i = 0; i < s->o->changes.n && !failed; i++)
+        failed = sim_change_apply(&s->changes, &s->changed, &s->o->changes.at[i], &s->e);
+    int code = failed ? fail(s) : with_runs(s);
+    sim_changes_fini(&s->changes);
+    sim_input_fini(&s->changed);
+    return code;
+}
+
+static enum err_code start_runs(struct simulation *s)
+{
+    bool changed = s->subject == &s->changed;
+    if (changed && sim_run_start(&s->plain, &s->how, &s->e))
+        return s->e.code;
+    return sim_run_start(&s->run, &s->how, &s->e);
+}
+
+static int with_runs(struct simulation *s)
+{
+    bool changed = s->subject == &s->changed;
+    s->drain = changed ? &s->changes.drain : NULL;
+    if (changed)
+        sim_run_init(&s->plain, &s->given, NULL);
+    sim_run_init(&s->run, s->subject, s->drain);
+    enum err_code failed = start_runs(s);
+    cmd_print_warnings(s->o->c, &s->run.in);
+    int code = failed ? fail(s) : answer(s);
+    sim_run_fini(&s->run);
+    if (changed)
+        sim_run_fini(&s->plain);
+    return code;
+}
+
+/* ---- What is told: the report, or the answers to what was asked ---- */
+
+static int print_text(const struct simulation *s, const struct strbuf *text)
+{
+    if ((text->n && fwrite(text->p, 1, text->n, stdout) != text->n) || fflush(stdout) != 0)
+        return cmd_fail(s->o->c, 1, "cannot write: %s", strerror(errno));
+    return s->run.world.n_in_state[SIM_PENDING] || s->run.drain.stays.n ? EXIT_PENDING : 0;
+}
+
+static int print(const struct simulation *s, const struct sim_what_if *asked)
 {
     static void (*const reports[])(struct strbuf *, const struct sim_world *) = { sim_report_text, sim_report_json,
                                                                                  sim_report_names };
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
-    reports[s->output](&text, w);
-    bool failed = (text.n && fwrite(text.p, 1, text.n, stdout) != text.n) || fflush(stdout) != 0;
+    bool is_asked = asked->difference || asked->capacity || asked->needed || asked->compared;
+    if (is_asked && s->o->output == OUTPUT_TEXT)
+        sim_report_what_if(&text, asked);
+    else if (is_asked && s->o->output == OUTPUT_JSON)
+        sim_report_what_if_json(&text, asked);
+    else
+        reports[s->o->output](&text, &s->run.world);
+    int code = print_text(s, &text);
     strbuf_fini(&text);
-    if (failed)
-        return cmd_fail(s->c, 1, "cannot write: %s", strerror(errno));
-    return w->n_in_state[SIM_PENDING] ? EXIT_PENDING : 0;
+    return code;
 }
 
-static int simulate_world(const struct simulate *s, struct sim_input *in, struct sym_table *syms, const struct setup *setup,
-                          struct err *e)
+static int with_difference(struct simulation *s, struct sim_what_if *asked);
+static int with_needed(struct simulation *s, struct sim_what_if *asked);
+static int with_comparison(struct simulation *s, struct sim_what_if *asked);
+static int with_capacity(struct simulation *s, struct sim_what_if *asked);
+
+static int answer(struct simulation *s)
 {
-    struct sim_world w;
+    struct sim_what_if asked = { .world = &s->run.world, .changes = s->o->changes.at, .n_changes = s->o->changes.n,
+                                 .done = &s->changes, .drain = s->run.drain.names.n ? &s->run.drain : NULL };
+    return with_difference(s, &asked);
+}
+
+static int with_difference(struct simulation *s, struct sim_what_if *asked)
+{
+    if (s->subject != &s->changed)
+        return with_needed(s, asked);
+    struct sim_difference d;
+    sim_difference_init(&d, &s->plain.world, &s->run.world);
+    asked->difference = &d;
+    int code = with_needed(s, asked);
+    sim_difference_fini(&d);
+    return code;
+}
+
+static int with_needed(struct simulation *s, struct sim_what_if *asked)
+{
+    if (!s->o->nodes_needed)
+        return with_comparison(s, asked);
+    struct sim_needed n;
+    enum err_code failed = sim_needed_init(&n, s->subject, s->drain, &s->how, s->o->needed_like, &s->e);
+    asked->needed = &n;
+    int code = failed ? fail(s) : with_comparison(s, asked);
+    sim_needed_fini(&n);
+    return code;
+}
+
+/* The second run, once its configuration is there. */
+static int compare(struct simulation *s, struct sim_what_if *asked, const struct setup *second)
+{
+    struct sim_runner how = { second, s->o->seed };
+    struct sim_run r;
+    sim_run_init(&r, s->subject, s->drain);
     int code;
-    bool failed = sim_world_init(&w, in, syms, setup, s->seed, e) != ERR_OK;
-    cmd_print_warnings(s->c, in);
+    if (sim_run_start(&r, &how, &s->e)) {
+        code = fail(s);
+    } else {
+        struct sim_difference d;
+        sim_difference_init(&d, &s->run.world, &r.world);
+        asked->compared = &d;
+        asked->configs[0] = s->o->config ? s->o->config : "default configuration";
+        asked->configs[1] = s->o->compare;
+        code = with_capacity(s, asked);
+        sim_difference_fini(&d);
+    }
+    sim_run_fini(&r);
+    return code;
+}
+
+static int with_comparison(struct simulation *s, struct sim_what_if *asked)
+{
+    if (!s->o->compare)
+        return with_capacity(s, asked);
+    struct setup second;
+    if (load_setup(s, s->o->compare, &second))
+        return fail(s);
+    int code = compare(s, asked, &second);
+    setup_fini(&second);
+    return code;
+}
+
+static enum err_code load_capacity_pod(struct simulation *s, struct sim_input *file, const struct pod **ret_pod,
+                                       const char **ret_name)
+{
+    if (cmd_load_cluster(file, &s->o->capacity_of, 1, &s->e))
+        return s->e.code;
+    return sim_capacity_pod(file, s->subject, ret_pod, ret_name, &s->e)
+               ? err_wrap(&s->e, "--capacity-of %s", s->o->capacity_of) : ERR_OK;
+}
+
+/* Last, because it fills the scheduler of the run with copies. */
+static int with_capacity(struct simulation *s, struct sim_what_if *asked)
+{
+    if (!s->o->capacity_of)
+        return print(s, asked);
+    struct sim_input file;
+    sim_input_init(&file, &s->syms);
+    const struct pod *pod;
+    const char *name;
+    int code;
+    bool failed = load_capacity_pod(s, &file, &pod, &name) != ERR_OK;
+    cmd_print_warnings(s->o->c, &file);
     if (failed) {
-        code = cmd_fail(s->c, 1, "%s", e->message);
+        code = fail(s);
     } else {
-        sim_world_run(&w);
-        code = print_report(s, &w);
+        struct sim_capacity c;
+        sim_capacity_init(&c, &s->run.world, pod, name);
+        pod_unref(&s->syms, pod);
+        asked->capacity = &c;
+        code = print(s, asked);
+        sim_capacity_fini(&c);
     }
-    sim_world_fini(&w);
-    return code;
-}
-
-static int simulate_input(const struct simulate *s, struct sim_input *in, struct err *e)
-{
-    struct sym_table syms;
-    struct setup setup;
-    sym_init(&syms);
-    int code;
-    enum err_code failed = s->config ? setup_from_file(&setup, &syms, s->config, plugin_registry, e)
-                                     : setup_from_text(&setup, &syms, (struct str){ NULL, 0 }, plugin_registry, e);
-    if (failed) {
-        code = cmd_fail(s->c, 1, "%s", e->message);
-    } else {
-        code = simulate_world(s, in, &syms, &setup, e);
-        setup_fini(&setup);
-    }
-    sym_fini(&syms);
-    return code;
-}
-
-static int simulate(const struct simulate *s)
-{
-    struct sim_input in;
-    sim_input_init(&in);
-    struct err e;
-    err_init(&e, &in.arena);
-    int code;
-    if (cmd_load_cluster(&in, s->paths, s->n_paths, &e)) {
-        cmd_print_warnings(s->c, &in);
-        code = cmd_fail(s->c, 1, "%s", e.message);
-    } else {
-        code = simulate_input(s, &in, &e);
-    }
-    sim_input_fini(&in);
-    return code;
-}
-
-/* ---- Options ---- */
-
-static bool parse_output(const char *text, enum output *ret_output)
-{
-    static const char *const names[] = { "text", "json", "name" };
-    for (int i = 0; i < 3; i++)
-        if (strcmp(text, names[i]) == 0) {
-            *ret_output = (enum output)i;
-            return true;
-        }
-    return false;
-}
-
-static bool parse_seed(const char *text, uint64_t *ret_seed)
-{
-    char *end;
-    errno = 0;
-    *ret_seed = strtoull(text, &end, 10);
-    return text[0] >= '0' && text[0] <= '9' && !*end && errno == 0;
-}
-
-static int parse(struct simulate *s, int argc, char **argv)
-{
-    for (int at = 1; at < argc;) {
-        const char *value;
-        if ((value = cmd_option(s->c, "-f", argc, argv, &at))) {
-            s->paths[s->n_paths++] = value;
-        } else if ((value = cmd_option(s->c, "--config", argc, argv, &at))) {
-            s->config = value;
-        } else if ((value = cmd_option(s->c, "--seed", argc, argv, &at))) {
-            if (!parse_seed(value, &s->seed))
-                return cmd_fail(s->c, EXIT_USAGE, "--seed is a number, not \"%s\"", value);
-        } else if ((value = cmd_option(s->c, "-o", argc, argv, &at))) {
-            if (!parse_output(value, &s->output))
-                return cmd_fail(s->c, EXIT_USAGE, "-o is text, json or name, not \"%s\"", value);
-        } else {
-            return cmd_fail(s->c, EXIT_USAGE, "unknown argument \"%s\"", argv[at]);
-        }
-    }
-    return s->n_paths ? 0 : cmd_fail(s->c, EXIT_USAGE, "nothing to read: give a file or folder with -f");
-}
-
-static int run(const struct command *c, int argc, char **argv)
-{
-    struct simulate s = { .c = c, .seed = 1, .paths = mem_alloc((size_t)argc * sizeof(*s.paths)) };
-    int code = parse(&s, argc, argv);
-    if (!code)
-        code = simulate(&s);
-    free(s.paths);
+    sim_input_fini(&file);
     return code;
 }
 
 const struct command simulate_command = {
     .name = "simulate",
-    .summary = "say where the scheduler would put the pods of a cluster, and why some stay pending",
-    .help = help,
+    .summary = "say where the scheduler would put the pods of a cluster, why some stay pending, and what would be if",
+    .help = simulate_help,
     .run = run,
 };

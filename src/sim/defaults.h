@@ -6,14 +6,14 @@
 
 #include "sim/input.h"
 
-/* The classes for objects that name none; NULL: there is none. Valid until an object is added. */
+/* The classes for objects that name none. */
 struct sim_default_classes {
-    const struct sim_object *priority, *storage;
+    struct sim_object priority, storage; /* copies; type NULL: there is none */
 };
 struct sim_default_classes sim_default_classes(const struct sim_input *in);
 
-/* Of a pod: scheduler name, requests from limits, priority from its class. Of a claim: the default storage class. Of a
- * volume: that it is available. Other kinds stay as they are. */
+/* Of a pod: scheduler name, requests from limits, priority from its class. Of a node: allocatable from capacity. Of a claim:
+ * the default storage class. Of a volume: that it is available. Other kinds stay as they are. */
 void sim_defaults(struct sim_input *in, struct sim_default_classes classes, struct sim_object *o);
-/* Of a node: allocatable from capacity. */
-void sim_node_defaults(struct sim_input *in, struct sim_object *o);
+/* Of the value of a pod: whether defaults would change nothing, as they have gone over it on a server. */
+bool sim_pod_is_complete(const struct value *pod);

@@ -5,18 +5,25 @@
 
 #include "api/json.h"
 #include "plugins/plugins.h"
+#include "sim/check.h"
+#include "sim/defaults.h"
 #include "sim/edit.h"
+#include "sim/forms.h"
 
 struct expansion {
     struct sim_input *in;
     struct sym_table *syms;
     struct map_str counts;   /* "Deployment shop/cart" -> its active pods; "DaemonSet a/b on node-1" -> 1 */
+    struct map_str owners;   /* the same texts -> themselves */
     const struct node **nodes; /* for DaemonSets */
     uint32_t n_nodes, n_made;
+    struct sim_default_classes classes;
+    const char *checked; /* the owner whose pods were checked last: they are alike */
 };
 
 /* ---- Who owns a pod ---- */
 
+/* Of an object with a value. */
 static const struct value *controller_of(const struct sim_object *o, const struct type **ret_type)
 {
     const struct value *refs = sim_field(o, "metadata.ownerReferences");
@@ -28,47 +35,61 @@ static const struct value *controller_of(const struct sim_object *o, const struc
 }
 
 /* "cart" for "cart-7d9f" when the pod has the label pod-template-hash=7d9f: the name of the Deployment. */
-static struct str deployment_name(const struct sim_object *pod, struct str replica_set)
+static struct str deployment_name(const struct sym_table *syms, const struct pod *pod, struct str replica_set)
 {
-    const struct value *labels = sim_field(pod, "metadata.labels");
-    const struct value *v = labels->kind == VALUE_MAP ? value_member(labels, STR("pod-template-hash")) : NULL;
-    struct str hash = v ? value_text(v) : STR("");
+    sym key = sym_find(syms, STR("pod-template-hash"));
+    sym value = key == SYM_NONE ? SYM_NONE : label_set_get(pod->meta.labels, key);
+    struct str hash = value == SYM_NONE ? STR("") : sym_text(syms, value);
     bool ends_so = hash.n && replica_set.n > hash.n + 1 && str_ends(replica_set, hash) &&
                    replica_set.p[replica_set.n - hash.n - 1] == '-';
     return ends_so ? str_first(replica_set, replica_set.n - hash.n - 1) : (struct str){ NULL, 0 };
 }
 
-static const char *owner_of(struct sim_input *in, const struct sim_object *pod)
+/* The one text for all pods of an owner. */
+static const char *shared_text(struct expansion *x, struct str kind, const char *ns, struct str name)
 {
-    const struct type *t;
-    const struct value *ref = controller_of(pod, &t);
-    if (!ref)
-        return NULL;
-    struct str kind = value_text(value_path(t, ref, "kind")), name = value_text(value_path(t, ref, "name"));
-    if (str_is(kind, "ReplicaSet")) {
-        const struct sim_object *set = sim_input_find(in, "ReplicaSet", pod->ns, arena_cstr(&in->arena, name));
-        const struct value *up = set ? controller_of(set, &t) : NULL;
-        struct str deployment = up ? value_text(value_path(t, up, "name")) : deployment_name(pod, name);
-        if (deployment.n)
-            return arena_printf(&in->arena, "Deployment %s/%.*s", pod->ns, STR_ARG(deployment));
-    }
-    return arena_printf(&in->arena, "%.*s %s/%.*s", STR_ARG(kind), pod->ns, STR_ARG(name));
+    struct arena_mark mark = arena_save(&x->in->arena);
+    const char *text = arena_printf(&x->in->arena, "%.*s %s/%.*s", STR_ARG(kind), ns, STR_ARG(name));
+    bool is_new;
+    union map_value *v = map_str_put(&x->owners, str_of(text), &is_new);
+    if (is_new)
+        v->const_ptr = text;
+    else
+        arena_rewind(&x->in->arena, mark);
+    return v->const_ptr;
 }
 
-static bool is_active(const struct sim_object *pod)
+struct sim_owner sim_pod_owner(const struct sim_input *in, const struct sim_object *o)
 {
-    struct str phase = value_text(sim_field(pod, "status.phase"));
-    return !str_is(phase, "Succeeded") && !str_is(phase, "Failed") &&
-           sim_field(pod, "metadata.deletionTimestamp")->kind == VALUE_ABSENT;
+    const struct pod *pod = sim_pod_form(o);
+    if (!pod->controller)
+        return (struct sim_owner){ .kind = { NULL, 0 } };
+    struct str kind = sym_text(in->syms, pod->controller->kind), name = sym_text(in->syms, pod->controller->name);
+    if (str_is(kind, "ReplicaSet")) {
+        const struct type *t;
+        const struct sim_object *set = sim_input_find(in, "ReplicaSet", o->ns, name.p);
+        const struct value *up = set ? controller_of(set, &t) : NULL;
+        struct str deployment = up ? value_text(value_path(t, up, "name")) : deployment_name(in->syms, pod, name);
+        if (deployment.n)
+            return (struct sim_owner){ STR("Deployment"), deployment };
+    }
+    return (struct sim_owner){ kind, name };
+}
+
+static const char *owner_of(struct expansion *x, const struct sim_object *o)
+{
+    struct sim_owner owner = sim_pod_owner(x->in, o);
+    return owner.kind.n ? shared_text(x, owner.kind, o->ns, owner.name) : NULL;
 }
 
 /* The node that a DaemonSet's pod is on or meant for. */
-static struct str daemon_node(const struct sim_object *pod)
+static struct str daemon_node(const struct sym_table *syms, const struct pod *pod)
 {
-    struct str on = value_text(sim_field(pod, "spec.nodeName"));
-    return on.n ? on
-                : value_text(sim_field(pod, "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
-                                            "nodeSelectorTerms.0.matchFields.0.values.0"));
+    if (pod->node_name != SYM_EMPTY)
+        return sym_text(syms, pod->node_name);
+    const struct node_rules *required = pod->node_affinity ? &pod->node_affinity->required : NULL;
+    const struct match_rule *field = required && required->n && required->at[0].n_fields ? &required->at[0].fields[0] : NULL;
+    return field && field->op == MATCH_IN && field->n_values ? sym_text(syms, field->values[0]) : STR("");
 }
 
 static const char *daemon_key(struct sim_input *in, const char *owner, struct str node)
@@ -76,14 +97,19 @@ static const char *daemon_key(struct sim_input *in, const char *owner, struct st
     return arena_printf(&in->arena, "%s on %.*s", owner, STR_ARG(node));
 }
 
-static void count_pod(struct expansion *x, struct sim_object *pod)
+static void count_pod(struct expansion *x, struct sim_object *o)
 {
-    pod->owner = owner_of(x->in, pod);
-    if (!pod->owner || !is_active(pod))
+    const struct pod *pod = sim_pod_form(o);
+    o->owner = owner_of(x, o);
+    if (!o->owner || pod->flags & (POD_FINISHED | POD_TERMINATING))
         return;
-    map_str_put(&x->counts, str_of(pod->owner), NULL)->num++;
-    if (strncmp(pod->owner, "DaemonSet ", 10) == 0)
-        map_str_put(&x->counts, str_of(daemon_key(x->in, pod->owner, daemon_node(pod))), NULL)->num++;
+    map_str_put(&x->counts, str_of(o->owner), NULL)->num++;
+    if (strncmp(o->owner, "Deployment ", 11) == 0) { /* its ReplicaSet may be all that is given */
+        struct str set = sym_text(x->syms, pod->controller->name);
+        map_str_put(&x->counts, str_of(shared_text(x, STR("ReplicaSet"), o->ns, set)), NULL)->num++;
+    }
+    if (strncmp(o->owner, "DaemonSet ", 10) == 0)
+        map_str_put(&x->counts, str_of(daemon_key(x->in, o->owner, daemon_node(x->syms, pod))), NULL)->num++;
 }
 
 static int64_t count_of(const struct expansion *x, const char *owner)
@@ -126,12 +152,13 @@ static const char *hash_text(struct arena *a, const struct type *t, const struct
 
 static void set(struct expansion *x, struct sim_object *o, const char *path, struct value to)
 {
-    o->value = edit_set(&x->in->arena, o->type, &o->value, path, to);
+    o->value = edit_set(sim_value_arena(x->in, o), o->type, &o->value, path, to);
 }
 
 static void set_label(struct expansion *x, struct sim_object *o, const char *key, const char *text)
 {
-    set(x, o, "metadata.labels", edit_member(&x->in->arena, sim_field(o, "metadata.labels"), str_of(key), edit_text(text)));
+    struct arena *a = sim_value_arena(x->in, o);
+    set(x, o, "metadata.labels", edit_member(a, sim_field(o, "metadata.labels"), str_of(key), edit_text(text)));
 }
 
 static struct value owner_references(struct expansion *x, const struct sim_object *owner)
@@ -146,12 +173,20 @@ static struct value owner_references(struct expansion *x, const struct sim_objec
     return edit_append(a, &(struct value){ 0 }, ref);
 }
 
-/* The pod of a controller's template, without a name. */
+static struct sim_object new_object(struct expansion *x, const char *type, const char *origin)
+{
+    const struct type *t = schema_type(str_of(type));
+    struct sim_object o = { .type = t, .sim_kind = sim_kind_of(t), .origin = origin, .made = true };
+    o.value = value_struct(sim_value_arena(x->in, &o), t);
+    return o;
+}
+
+/* The pod of a controller's template, without a name. Its value, as that of all pods that are made of it, is gone with the
+ * next rewinding of the input's `waiting`. */
 static struct sim_object pod_of(struct expansion *x, const struct sim_object *controller, const char *owner)
 {
-    const struct type *t = schema_type(STR("core/v1.Pod"));
-    struct sim_object o = { .type = t, .value = value_struct(&x->in->arena, t), .origin = controller->origin, .owner = owner,
-                            .made = true };
+    struct sim_object o = new_object(x, "core/v1.Pod", controller->origin);
+    o.owner = owner;
     set(x, &o, "kind", edit_text("Pod"));
     set(x, &o, "apiVersion", edit_text("v1"));
     set(x, &o, "spec", *sim_field(controller, "spec.template.spec"));
@@ -160,6 +195,12 @@ static struct sim_object pod_of(struct expansion *x, const struct sim_object *co
     set(x, &o, "metadata.namespace", edit_text(controller->ns));
     set(x, &o, "metadata.ownerReferences", owner_references(x, controller));
     return o;
+}
+
+struct sim_object sim_template_pod(struct sim_input *in, const struct sim_object *controller)
+{
+    struct expansion x = { .in = in, .syms = in->syms };
+    return pod_of(&x, controller, NULL);
 }
 
 /* Says so before the work is done. */
@@ -171,11 +212,26 @@ static enum err_code check_number(const struct expansion *x, const struct sim_ob
                    controller->kind, controller->ns, controller->name, SIM_MADE_PODS_MAX);
 }
 
+/* Adds an object, complete with defaults and form. */
+static enum err_code add_made(struct expansion *x, const struct sim_object *o, struct err *e)
+{
+    if (sim_input_add(x->in, o, e))
+        return e->code;
+    struct sim_object *added = vec_last(&x->in->objects);
+    sim_defaults(x->in, x->classes, added);
+    if (sim_object_form(x->in, added, e))
+        return e->code;
+    if (!added->owner || added->owner != x->checked)
+        sim_check_form(x->in, added);
+    x->checked = added->owner;
+    return ERR_OK;
+}
+
 static enum err_code add_named(struct expansion *x, struct sim_object *pod, const char *name, struct err *e)
 {
     x->n_made++;
     set(x, pod, "metadata.name", edit_text(name));
-    return sim_input_add(x->in, pod, e);
+    return add_made(x, pod, e);
 }
 
 /* The next name "prefix-xxxxx" that is free; *number goes on behind it. */
@@ -183,7 +239,7 @@ static const char *free_name(struct expansion *x, const char *ns, const char *pr
 {
     const char *name;
     do
-        name = arena_printf(&x->in->arena, "%s-%s", prefix, suffix(&x->in->arena, (*number)++));
+        name = arena_printf(&x->in->waiting, "%s-%s", prefix, suffix(&x->in->waiting, (*number)++));
     while (sim_input_find(x->in, "Pod", ns, name));
     return name;
 }
@@ -204,8 +260,10 @@ static enum err_code make_alike(struct expansion *x, const struct sim_object *co
     uint32_t number = 0;
     for (int64_t i = 0; i < n; i++) {
         struct sim_object one = pod;
+        struct arena_mark mark = arena_save(&x->in->waiting);
         if (add_named(x, &one, free_name(x, controller->ns, controller->name, &number), e))
             return e->code;
+        arena_rewind(&x->in->waiting, mark);
     }
     return ERR_OK;
 }
@@ -214,24 +272,24 @@ static enum err_code expand_replicas(struct expansion *x, const struct sim_objec
 {
     const struct type *t;
     const struct value *up = controller_of(o, &t);
+    const char *set = owner_text(x, o), *owner = set;
     if (up && str_is(value_text(value_path(t, up, "kind")), "Deployment")) {
         const char *name = arena_cstr(&x->in->arena, value_text(value_path(t, up, "name")));
         if (sim_input_find(x->in, "Deployment", o->ns, name))
             return ERR_OK; /* its pods are made for the Deployment */
+        owner = shared_text(x, STR("Deployment"), o->ns, str_of(name));
     }
-    const char *owner = owner_text(x, o);
-    return make_alike(x, o, owner, sim_int(o, "spec.replicas", 1) - count_of(x, owner), e);
+    return make_alike(x, o, owner, sim_int(o, "spec.replicas", 1) - count_of(x, set), e);
 }
 
-/* The ReplicaSet of a Deployment with the most replicas, or NULL. */
-static const struct sim_object *current_set(struct expansion *x, const struct sim_object *deployment)
+const struct sim_object *sim_current_set(const struct sim_input *in, const struct sim_object *deployment)
 {
     const struct sim_object *best = NULL;
-    for (size_t i = 0; i < x->in->objects.n; i++) {
-        const struct sim_object *o = &x->in->objects.at[i];
+    for (size_t i = 0; i < in->objects.n; i++) {
+        const struct sim_object *o = &in->objects.at[i];
         const struct type *t;
-        const struct value *up = strcmp(o->kind, "ReplicaSet") == 0 && strcmp(o->ns, deployment->ns) == 0
-                                     ? controller_of(o, &t) : NULL;
+        bool may_be = o->sim_kind->form == OBJECT_REPLICA_SET && !o->removed && strcmp(o->ns, deployment->ns) == 0;
+        const struct value *up = may_be ? controller_of(o, &t) : NULL;
         if (up && str_is(value_text(value_path(t, up, "name")), deployment->name) &&
             (!best || sim_int(o, "spec.replicas", 1) > sim_int(best, "spec.replicas", 1)))
             best = o;
@@ -244,8 +302,7 @@ static enum err_code make_set(struct expansion *x, const struct sim_object *d, s
     struct arena *a = &x->in->arena;
     const char *hash = hash_text(a, schema_type(STR("core/v1.PodTemplateSpec")), sim_field(d, "spec.template"));
     const char *name = arena_printf(a, "%s-%s", d->name, hash);
-    const struct type *t = schema_type(STR("apps/v1.ReplicaSet"));
-    struct sim_object o = { .type = t, .value = value_struct(a, t), .origin = d->origin, .made = true };
+    struct sim_object o = new_object(x, "apps/v1.ReplicaSet", d->origin);
     set(x, &o, "kind", edit_text("ReplicaSet"));
     set(x, &o, "apiVersion", edit_text("apps/v1"));
     set(x, &o, "metadata.name", edit_text(name));
@@ -258,7 +315,7 @@ static enum err_code make_set(struct expansion *x, const struct sim_object *d, s
     set(x, &o, "spec.template", *sim_field(d, "spec.template"));
     set(x, &o, "spec.template.metadata.labels", edit_member(a, sim_field(d, "spec.template.metadata.labels"),
                                                             STR("pod-template-hash"), edit_text(hash)));
-    if (sim_input_add(x->in, &o, e))
+    if (add_made(x, &o, e))
         return e->code;
     *ret_set = *vec_last(&x->in->objects);
     return ERR_OK;
@@ -268,7 +325,7 @@ static enum err_code expand_deployment(struct expansion *x, const struct sim_obj
 {
     const char *owner = owner_text(x, d);
     int64_t lacking = sim_int(d, "spec.replicas", 1) - count_of(x, owner);
-    const struct sim_object *found = current_set(x, d);
+    const struct sim_object *found = sim_current_set(x->in, d);
     struct sim_object set;
     if (found)
         set = *found;
@@ -290,25 +347,25 @@ static enum err_code make_claim(struct expansion *x, const struct sim_object *se
 {
     if (sim_input_find(x->in, "PersistentVolumeClaim", set_object->ns, name))
         return ERR_OK;
-    struct sim_object claim = { .type = schema_type(STR("core/v1.PersistentVolumeClaim")), .value = *template,
-                                .origin = set_object->origin, .made = true };
+    struct sim_object claim = new_object(x, "core/v1.PersistentVolumeClaim", set_object->origin);
+    claim.value = *template;
     set(x, &claim, "metadata.name", edit_text(name));
     set(x, &claim, "metadata.namespace", edit_text(set_object->ns));
-    return sim_input_add(x->in, &claim, e);
+    return add_made(x, &claim, e);
 }
 
 /* Claims of a StatefulSet's pod, and volumes for them in the place of volumes with the same names. */
 static enum err_code add_claims(struct expansion *x, const struct sim_object *o, struct sim_object *pod, const char *pod_name,
                                 struct err *e)
 {
-    struct arena *a = &x->in->arena;
+    struct arena *a = &x->in->waiting;
     const struct value *templates = sim_field(o, "spec.volumeClaimTemplates");
     const struct type *claim_type = schema_type(STR("core/v1.PersistentVolumeClaim"));
     const struct type *volume_type = schema_type(STR("core/v1.Volume"));
     struct value volumes = { 0 };
     for (uint32_t i = 0; templates->kind == VALUE_LIST && i < templates->n; i++) {
         const char *volume = arena_cstr(a, value_text(value_path(claim_type, &templates->items[i], "metadata.name")));
-        const char *claim = arena_printf(a, "%s-%s", volume, pod_name);
+        const char *claim = arena_printf(&x->in->arena, "%s-%s", volume, pod_name);
         if (make_claim(x, o, &templates->items[i], claim, e))
             return e->code;
         volumes = edit_append(a, &volumes, claim_volume(a, volume, claim));
@@ -330,12 +387,13 @@ static enum err_code add_claims(struct expansion *x, const struct sim_object *o,
 
 static enum err_code expand_stateful_set(struct expansion *x, const struct sim_object *o, struct err *e)
 {
-    struct arena *a = &x->in->arena;
+    struct arena *a = &x->in->waiting;
     int64_t first = sim_int(o, "spec.ordinals.start", 0), n = sim_int(o, "spec.replicas", 1);
     if (check_number(x, o, n, e))
         return e->code;
     const struct sim_object pod = pod_of(x, o, owner_text(x, o));
     for (int64_t i = first; i < first + n; i++) {
+        struct arena_mark mark = arena_save(a);
         const char *name = arena_printf(a, "%s-%lld", o->name, (long long)i);
         if (sim_input_find(x->in, "Pod", o->ns, name))
             continue;
@@ -344,6 +402,7 @@ static enum err_code expand_stateful_set(struct expansion *x, const struct sim_o
         set_label(x, &one, "apps.kubernetes.io/pod-index", arena_printf(a, "%lld", (long long)i));
         if (add_claims(x, o, &one, name, e) || add_named(x, &one, name, e))
             return e->code;
+        arena_rewind(a, mark);
     }
     return ERR_OK;
 }
@@ -378,10 +437,11 @@ static void pin_to_node(struct expansion *x, struct sim_object *pod, const char 
     STRBUF_ADD_LIT(&json, "{\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[");
     json_add_string(&json, str_of(node));
     STRBUF_ADD_LIT(&json, "]}]}]}");
-    const char *text = arena_cstr(&x->in->arena, strbuf_str(&json));
+    struct arena *a = &x->in->waiting;
+    const char *text = arena_cstr(a, strbuf_str(&json));
     strbuf_fini(&json);
     set(x, pod, "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
-        edit_constant(&x->in->arena, "core/v1.NodeSelector", text));
+        edit_constant(a, "core/v1.NodeSelector", text));
 }
 
 static enum err_code decode_pod(struct expansion *x, const struct sim_object *o, const struct pod **ret_pod, struct err *e)
@@ -412,8 +472,10 @@ static enum err_code expand_daemon_set(struct expansion *x, const struct sim_obj
             count_of(x, daemon_key(x->in, owner, str_of(node->meta.name))))
             continue;
         struct sim_object one = pod;
+        struct arena_mark mark = arena_save(&x->in->waiting);
         pin_to_node(x, &one, node->meta.name);
         code = add_named(x, &one, free_name(x, o->ns, o->name, &number), e);
+        arena_rewind(&x->in->waiting, mark);
     }
     pod_unref(x->syms, form);
     return code;
@@ -473,43 +535,70 @@ static enum err_code expand_object(struct expansion *x, const struct sim_object 
     return ERR_OK;
 }
 
-static enum err_code decode_nodes(struct expansion *x, struct err *e)
+static void collect_nodes(struct expansion *x)
 {
-    struct strbuf json;
-    strbuf_init(&json, STRBUF_NO_MAX);
     x->nodes = ARENA_NEW_N(&x->in->arena, const struct node *, x->in->objects.n);
-    enum err_code code = ERR_OK;
-    for (size_t i = 0; i < x->in->objects.n && !code; i++) {
-        const struct sim_object *o = &x->in->objects.at[i];
-        if (strcmp(o->kind, "Node") != 0)
-            continue;
-        strbuf_reset(&json);
-        json_encode(&json, o->type, &o->value);
-        code = node_decode(x->syms, TYPED_JSON, strbuf_str(&json), &x->nodes[x->n_nodes], e);
-        if (code)
-            err_wrap(e, "%s: Node %s", o->origin, o->name);
-        else
-            x->n_nodes++;
-    }
-    strbuf_fini(&json);
-    return code;
+    for (size_t i = 0; i < x->in->objects.n; i++)
+        if (sim_is_node(&x->in->objects.at[i]) && !x->in->objects.at[i].removed)
+            x->nodes[x->n_nodes++] = sim_node_form(&x->in->objects.at[i]);
 }
 
-enum err_code sim_expand(struct sim_input *in, struct sym_table *syms, struct err *e)
+/* ---- What comes with pods ---- */
+
+static enum err_code add_namespaces(struct expansion *x, struct err *e)
 {
-    struct expansion x = { .in = in, .syms = syms };
-    map_str_init(&x.counts);
-    size_t n_given = in->objects.n;
-    for (size_t i = 0; i < n_given; i++)
-        if (strcmp(in->objects.at[i].kind, "Pod") == 0)
-            count_pod(&x, &in->objects.at[i]);
-    enum err_code code = decode_nodes(&x, e);
-    for (size_t i = 0; i < n_given && !code; i++) {
-        struct sim_object o = in->objects.at[i]; /* a copy: the list may grow */
-        code = expand_object(&x, &o, e);
+    struct sim_input *in = x->in;
+    const char *last = "";
+    for (size_t i = 0, n = in->objects.n; i < n; i++) {
+        struct sim_object o = in->objects.at[i];
+        if (!sim_is_pod(&o) || o.removed || strcmp(o.ns, last) == 0)
+            continue;
+        last = o.ns;
+        if (sim_input_find(in, "Namespace", "", o.ns))
+            continue;
+        struct sim_object ns = new_object(x, "core/v1.Namespace", o.origin);
+        set(x, &ns, "metadata.name", edit_text(o.ns));
+        if (add_made(x, &ns, e))
+            return e->code;
     }
-    for (uint32_t i = 0; i < x.n_nodes; i++)
-        node_unref(syms, x.nodes[i]);
+    return ERR_OK;
+}
+
+/* What-ifs may have changed values of what is given. */
+static enum err_code refresh_forms(struct sim_input *in, struct err *e)
+{
+    for (size_t i = 0; i < in->objects.n; i++)
+        if (!in->objects.at[i].removed && sim_object_form(in, &in->objects.at[i], e))
+            return e->code;
+    return ERR_OK;
+}
+
+static enum err_code expand_all(struct expansion *x, struct err *e)
+{
+    size_t n_given = x->in->objects.n;
+    for (size_t i = 0; i < n_given; i++) {
+        struct sim_object o = x->in->objects.at[i]; /* a copy: the list may grow */
+        struct arena_mark mark = arena_save(&x->in->waiting);
+        if (!o.removed && expand_object(x, &o, e))
+            return e->code;
+        arena_rewind(&x->in->waiting, mark);
+    }
+    return add_namespaces(x, e);
+}
+
+enum err_code sim_expand(struct sim_input *in, struct err *e)
+{
+    if (refresh_forms(in, e))
+        return e->code;
+    struct expansion x = { .in = in, .syms = in->syms, .classes = sim_default_classes(in) };
+    map_str_init(&x.counts);
+    map_str_init(&x.owners);
+    for (size_t i = 0; i < in->objects.n; i++)
+        if (sim_is_pod(&in->objects.at[i]) && !in->objects.at[i].removed)
+            count_pod(&x, &in->objects.at[i]);
+    collect_nodes(&x);
+    enum err_code code = expand_all(&x, e);
     map_str_fini(&x.counts);
+    map_str_fini(&x.owners);
     return code;
 }

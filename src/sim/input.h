@@ -4,46 +4,94 @@
  * server would have filled in and scheduling needs is filled in here: names of namespaces, uids, labels of namespaces.
  * Kinds that scheduling does not look at are counted and left out; kinds that berth does not know give a warning.
  *
- * Thread: one. Owns: its arena, where all objects and texts live. */
+ * The way of an input: texts are read; sim_input_complete (forms.h) adds defaults and typed forms; for a what-if it is
+ * copied and the copy is changed; sim_expand (expand.h) adds the pods that controllers lack; worlds (world.h) are made of it.
+ *
+ * Thread: one, the owner of the sym table. Owns: its arena, where all values and texts live, and a reference to each form;
+ * the sym table must live longer. */
 #pragma once
 
 #include "api/value.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "base/sym.h"
 #include "base/vec.h"
 
-enum { SIM_OBJECTS_MAX = 1 << 21 };
+enum {
+    SIM_OBJECTS_MAX = 1 << 21,
+    SIM_WARNINGS_MAX = 1000, /* that are kept; the others are counted */
+};
+
+struct sim_kind;
 
 struct sim_object {
     const struct type *type;
-    struct value value;
+    const struct sim_kind *sim_kind;
+    struct value value; /* absent of a pod that has its form */
+    const void *form;   /* as the kind says (forms.h); NULL: not made yet */
     const char *origin;              /* "web.yaml, document 2"; of a pod that was made: its controller's */
-    const char *kind, *ns, *name, *uid; /* ns "" for kinds without */
+    const char *kind, *ns, *name, *uid; /* ns "" for kinds without; uid of a pod with a form: the form's */
     const char *owner;               /* of a pod, "Deployment shop/cart"; NULL: nobody, or not known yet */
     bool made;                       /* by expand.h */
+    bool removed;                    /* as good as not there: whoever walks over objects passes it by */
+};
+
+/* For long work: who wants to know how far it is. A phase ends with `done` equal to `total`, also when it fails. */
+enum sim_phase {
+    SIM_READING,    /* bytes of one text */
+    SIM_SCHEDULING, /* pods that were pending */
+};
+struct sim_progress {
+    void *context;
+    void (*at)(void *context, enum sim_phase phase, size_t done, size_t total); /* NULL: nobody */
 };
 
 struct sim_input {
     struct arena arena;
+    struct arena waiting; /* values of pods, until they have their forms */
+    struct sym_table *syms;
+    struct sim_progress progress; /* set it after init; copies and worlds take it over */
     VEC(struct sim_object) objects;
     struct map_str by_name; /* "Pod shop/cart-1" -> index in objects */
     VEC(const char *) warnings;
+    uint32_t n_more_warnings; /* that were not kept */
     uint32_t n_ignored;
 };
 
-void sim_input_init(struct sim_input *in);
+void sim_input_init(struct sim_input *in, struct sym_table *syms);
 void sim_input_fini(struct sim_input *in);
+/* An input that may be changed while `from`, which must live longer and stay as it is, is not: it has objects of its own,
+ * which share values, texts and forms with those of `from`. It begins without warnings. */
+void sim_input_copy(struct sim_input *to, const struct sim_input *from);
 
-/* All documents of a text. An error names `file`, the document and what is wrong with it; an object that is there already
- * is an error that names both places. */
+/* All documents of a text, which need not live on. An error names `file`, the document and what is wrong with it; an object
+ * that is there already is an error that names both places. What SIM_READING has passed is not read again unless the
+ * document turns out to be odd: its memory is worth keeping only if it is cheap. */
 enum err_code sim_input_text(struct sim_input *in, const char *file, struct str text, struct err *e) ERR_MUST_CHECK;
 
 /* Adds an object that has its kind; metadata is completed. */
 enum err_code sim_input_add(struct sim_input *in, const struct sim_object *o, struct err *e) ERR_MUST_CHECK;
+/* The same for a pod that has its form, which it takes, and lacks nothing (sim_pod_is_complete). */
+enum err_code sim_input_add_pod(struct sim_input *in, const struct sim_object *o, struct err *e) ERR_MUST_CHECK;
+/* Puts an object that is complete and whose name is free at the end; takes its form. Returns its index. */
+size_t sim_input_put(struct sim_input *in, const struct sim_object *o);
+/* Takes back what was added since the mark. */
+struct sim_mark {
+    size_t n_objects, n_warnings;
+    uint32_t n_more_warnings, n_ignored;
+};
+struct sim_mark sim_input_mark(const struct sim_input *in);
+void sim_input_rewind(struct sim_input *in, struct sim_mark mark);
+/* Whether anything was added, ignored or warned about since. */
+bool sim_input_changed(const struct sim_input *in, struct sim_mark mark);
+void sim_input_remove(struct sim_input *in, struct sim_object *o);
 /* NULL when there is none. Valid until the next one is added. */
-const struct sim_object *sim_input_find(const struct sim_input *in, const char *kind, const char *ns, const char *name);
+struct sim_object *sim_input_find(const struct sim_input *in, const char *kind, const char *ns, const char *name);
+void sim_tell(const struct sim_progress *p, enum sim_phase phase, size_t done, size_t total);
 void sim_warn(struct sim_input *in, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Where to make values for an object. */
+struct arena *sim_value_arena(struct sim_input *in, const struct sim_object *o);
 /* The value at a path (value_path), and its text as a C text ("" when it is not there). */
 const struct value *sim_field(const struct sim_object *o, const char *path);
 const char *sim_text(struct sim_input *in, const struct sim_object *o, const char *path);

@@ -121,7 +121,7 @@ void sim_report_json(struct strbuf *to, const struct sim_world *w)
     strbuf_printf(to, "{\"kind\":\"Simulation\",\"version\":1,\n\"summary\":{\"nodes\":%zu,\"running\":%u,\"placed\":%u,"
                       "\"pending\":%u,\"preempted\":%u,\"decisionHash\":\"%016llx\"}",
                   w->nodes.n, n[SIM_RUNNING], n[SIM_PLACED], n[SIM_PENDING], n[SIM_EVICTED],
-                  (unsigned long long)sched_decision_hash(w->sched));
+                  (unsigned long long)w->decision_hash);
     add_pods(to, w, "placed", SIM_PLACED);
     add_pods(to, w, "pending", SIM_PENDING);
     add_pods(to, w, "preempted", SIM_EVICTED);

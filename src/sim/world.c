@@ -3,11 +3,6 @@
 
 #include <stdio.h>
 
-#include "api/json.h"
-#include "sim/defaults.h"
-#include "sim/edit.h"
-#include "sim/expand.h"
-
 #define ZONE_LABEL "topology.kubernetes.io/zone"
 
 enum {
@@ -15,6 +10,7 @@ enum {
     STEPS_MAX = 10000,    /* of one run */
     QUIET_TRIES = 3,      /* back-offs at their longest without anything new: then nothing will change */
     START_WALL_S = 1800000000,
+    TELL_PODS = 64, /* how often progress is told */
 };
 
 /* ---- The scheduler's door to this world ---- */
@@ -34,6 +30,11 @@ static struct sim_pod *find_pod(struct sim_world *w, const struct pod *form)
 {
     union map_value *v = map_str_find(&w->pod_by_uid, str_of(form->meta.uid));
     return v ? &w->pods.at[v->num] : NULL;
+}
+
+static bool is_probe(const struct sim_world *w, const struct pod *form)
+{
+    return w->probe && strcmp(w->probe->uid, form->meta.uid) == 0;
 }
 
 static int32_t find_node(const struct sim_world *w, sym name)
@@ -74,9 +75,10 @@ static void io_patch_status(void *context, const struct status_change *change)
 {
     struct sim_world *w = context;
     struct sim_pod *p = find_pod(w, change->pod);
-    if (p && change->has_condition) {
-        free(p->message);
-        p->message = strdup(change->message);
+    char **message = p ? &p->message : is_probe(w, change->pod) ? &w->probe->message : NULL;
+    if (message && change->has_condition) {
+        free(*message);
+        *message = strdup(change->message);
     }
     if (change->set_nomination && change->nomination != change->pod->nominated_node)
         vec_push(&w->outcomes, (struct sim_outcome){ 0, nominated(w, change), SIM_OUTCOME_NOMINATED });
@@ -93,7 +95,7 @@ static void io_bind_volumes(void *context, io_ticket ticket, const struct pod *p
 {
     struct sim_world *w = context;
     (void)node;
-    (void)decisions;
+    sim_bind_volumes(sched_objects(w->sched), w->syms, decisions, &w->bound);
     vec_push(&w->outcomes, (struct sim_outcome){ ticket, pod_ref(pod), SIM_OUTCOME_VOLUMES });
 }
 
@@ -115,6 +117,8 @@ static void set_state(struct sim_world *w, struct sim_pod *p, enum sim_state sta
 
 static void place(struct sim_world *w, const struct pod *form)
 {
+    if (is_probe(w, form))
+        w->probe->node = find_node(w, form->node_name);
     struct sim_pod *p = find_pod(w, form);
     if (!p || p->state != SIM_PENDING)
         return;
@@ -154,6 +158,9 @@ static void answer(struct sim_world *w)
             sched_pod_set(w->sched, o.pod);
             break;
         case SIM_OUTCOME_VOLUMES:
+            for (size_t k = 0; k < w->bound.n; k++)
+                sched_object_set(w->sched, w->bound.at[k].kind, w->bound.at[k].form);
+            sim_new_forms_reset(w->syms, &w->bound);
             sched_volumes_bound(w->sched, o.ticket, NULL);
             break;
         }
@@ -164,46 +171,18 @@ static void answer(struct sim_world *w)
 
 /* ---- Objects ---- */
 
-static const struct {
-    const char *kind;
-    enum object_kind object;
-} kinds[] = {
-    { "Namespace", OBJECT_NAMESPACE },
-    { "Service", OBJECT_SERVICE },
-    { "ReplicationController", OBJECT_REPLICATION_CONTROLLER },
-    { "ReplicaSet", OBJECT_REPLICA_SET },
-    { "StatefulSet", OBJECT_STATEFUL_SET },
-    { "PersistentVolume", OBJECT_PERSISTENT_VOLUME },
-    { "PersistentVolumeClaim", OBJECT_PERSISTENT_VOLUME_CLAIM },
-    { "StorageClass", OBJECT_STORAGE_CLASS },
-    { "CSINode", OBJECT_CSI_NODE },
-    { "CSIDriver", OBJECT_CSI_DRIVER },
-    { "CSIStorageCapacity", OBJECT_CSI_STORAGE_CAPACITY },
-    { "VolumeAttachment", OBJECT_VOLUME_ATTACHMENT },
-    { "PodDisruptionBudget", OBJECT_BUDGET },
-    { "PriorityClass", OBJECT_PRIORITY_CLASS },
-};
-
-static enum err_code add_object(struct sim_world *w, const struct sim_object *o, struct str json, struct err *e)
+static enum err_code add_object(struct sim_world *w, const struct sim_object *o, struct err *e)
 {
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (strcmp(o->kind, kinds[i].kind) != 0)
-            continue;
-        const void *form;
-        if (object_form_decode(kinds[i].object, w->syms, TYPED_JSON, json, &form, e))
-            return e->code;
-        sched_object_set(w->sched, kinds[i].object, form);
-        object_unref(w->syms, kinds[i].object, form);
-    }
+    (void)e;
+    if (o->sim_kind->form != SIM_FORM_NONE)
+        sched_object_set(w->sched, (enum object_kind)o->sim_kind->form, o->form);
     return ERR_OK;
 }
 
-static enum err_code add_node(struct sim_world *w, const struct sim_object *o, struct str json, struct err *e)
+static enum err_code add_node(struct sim_world *w, const struct sim_object *o, struct err *e)
 {
-    (void)o;
-    struct sim_node n = { .zone = "" };
-    if (node_decode(w->syms, TYPED_JSON, json, &n.form, e))
-        return e->code;
+    (void)e;
+    struct sim_node n = { .form = node_ref(sim_node_form(o)), .zone = "" };
     sym zone_key = sym_find(w->syms, STR(ZONE_LABEL));
     sym zone = zone_key == SYM_NONE ? SYM_NONE : label_set_get(n.form->meta.labels, zone_key);
     if (zone != SYM_NONE)
@@ -241,37 +220,42 @@ static char *untried_reason(const struct sim_world *w, const struct pod *pod)
     return copy;
 }
 
-static enum err_code add_pod(struct sim_world *w, const struct sim_object *o, struct str json, struct err *e)
+/* A pod that does not count is left out. */
+static bool takes_part(struct sim_world *w, const struct sim_object *o, const struct sim_pod *p)
 {
-    struct sim_pod p = { .ns = o->ns, .name = o->name, .owner = o->owner, .node = SIM_NO_NODE, .evicted_by = -1 };
-    if (pod_decode(w->syms, TYPED_JSON, json, &p.form, e))
-        return e->code;
-    bool bound = p.form->node_name != SYM_EMPTY;
-    p.node = bound ? find_node(w, p.form->node_name) : SIM_NO_NODE;
-    p.state = bound ? SIM_RUNNING : SIM_PENDING;
-    bool no_node = bound && p.node == SIM_NO_NODE;
-    if (no_node)
-        sim_warn(w->in, "%s: Pod %s/%s is on node \"%s\", which is not given; it is left out", o->origin, o->ns, o->name,
-                 sym_text(w->syms, p.form->node_name).p);
-    if (no_node || p.form->flags & POD_FINISHED) {
-        pod_unref(w->syms, p.form);
+    const struct pod *form = sim_pod_form(o);
+    if (form->flags & POD_FINISHED)
+        return false;
+    if (form->node_name == SYM_EMPTY || p->node != SIM_NO_NODE)
+        return true;
+    sim_warn(w->in, "%s: Pod %s/%s is on node \"%s\", which is not given; it is left out", o->origin, o->ns, o->name,
+             sym_text(w->syms, form->node_name).p);
+    return false;
+}
+
+static enum err_code add_pod(struct sim_world *w, const struct sim_object *o, struct err *e)
+{
+    const struct pod *form = sim_pod_form(o);
+    bool bound = form->node_name != SYM_EMPTY;
+    struct sim_pod p = { .form = form, .ns = o->ns, .name = o->name, .owner = o->owner, .evicted_by = -1,
+                         .state = bound ? SIM_RUNNING : SIM_PENDING,
+                         .node = bound ? find_node(w, form->node_name) : SIM_NO_NODE };
+    if (!takes_part(w, o, &p))
         return ERR_OK;
-    }
     bool is_new;
-    union map_value *v = map_str_put(&w->pod_by_uid, str_of(p.form->meta.uid), &is_new);
-    if (!is_new) {
-        pod_unref(w->syms, p.form);
-        return err_set(e, ERR_INVALID, "another pod has its uid");
-    }
+    union map_value *v = map_str_put(&w->pod_by_uid, str_of(form->meta.uid), &is_new);
+    if (!is_new)
+        return err_set(e, ERR_INVALID, "%s: Pod %s/%s: another pod has its uid", o->origin, o->ns, o->name);
     v->num = w->pods.n;
     if (bound)
-        count(&w->nodes.at[p.node].before, p.form, true);
+        count(&w->nodes.at[p.node].before, form, true);
     else
-        p.message = untried_reason(w, p.form);
+        p.message = untried_reason(w, form);
     w->n_in_state[p.state]++;
     w->now_ms++; /* so that pods are tried in the order of the input */
+    pod_ref(form);
     vec_push(&w->pods, p);
-    sched_pod_set(w->sched, p.form);
+    sched_pod_set(w->sched, form);
     return ERR_OK;
 }
 
@@ -279,61 +263,23 @@ enum { PASS_OTHERS, PASS_NODES, PASS_PODS, N_PASSES };
 
 static int pass_of(const struct sim_object *o)
 {
-    return strcmp(o->kind, "Pod") == 0 ? PASS_PODS : strcmp(o->kind, "Node") == 0 ? PASS_NODES : PASS_OTHERS;
-}
-
-static enum err_code hand_over(struct sim_world *w, int pass, const struct sim_object *o, struct strbuf *json, struct err *e)
-{
-    static enum err_code (*const add[N_PASSES])(struct sim_world *, const struct sim_object *, struct str, struct err *) = {
-        add_object, add_node, add_pod,
-    };
-    strbuf_reset(json);
-    json_encode(json, o->type, &o->value);
-    if (add[pass](w, o, strbuf_str(json), e))
-        return err_wrap(e, "%s: %s %s%s%s", o->origin, o->kind, o->ns, *o->ns ? "/" : "", o->name);
-    return ERR_OK;
-}
-
-/* Namespaces that pods are in exist, given or not. */
-static enum err_code add_namespaces(struct sim_input *in, struct err *e)
-{
-    const struct type *t = schema_type(STR("core/v1.Namespace"));
-    for (size_t i = 0, n = in->objects.n; i < n; i++) {
-        struct sim_object o = in->objects.at[i];
-        if (strcmp(o.kind, "Pod") != 0 || sim_input_find(in, "Namespace", "", o.ns))
-            continue;
-        struct sim_object ns = { .type = t, .value = value_struct(&in->arena, t), .origin = o.origin, .made = true };
-        ns.value = edit_set(&in->arena, t, &ns.value, "metadata.name", edit_text(o.ns));
-        if (sim_input_add(in, &ns, e))
-            return e->code;
-    }
-    return ERR_OK;
+    return sim_is_pod(o) ? PASS_PODS : sim_is_node(o) ? PASS_NODES : PASS_OTHERS;
 }
 
 static enum err_code fill(struct sim_world *w, struct err *e)
 {
-    struct sim_input *in = w->in;
-    for (size_t i = 0; i < in->objects.n; i++)
-        if (pass_of(&in->objects.at[i]) == PASS_NODES)
-            sim_node_defaults(in, &in->objects.at[i]);
-    if (sim_expand(in, w->syms, e) || add_namespaces(in, e))
-        return e->code;
-    struct sim_default_classes classes = sim_default_classes(in);
-    struct strbuf json;
-    strbuf_init(&json, STRBUF_NO_MAX);
-    enum err_code code = ERR_OK;
+    static enum err_code (*const add[N_PASSES])(struct sim_world *, const struct sim_object *, struct err *) = {
+        add_object, add_node, add_pod,
+    };
     for (int pass = 0; pass < N_PASSES; pass++)
-        for (size_t i = 0; i < in->objects.n && !code; i++) {
-            struct sim_object *o = &in->objects.at[i];
-            if (pass_of(o) != pass)
-                continue;
-            sim_defaults(in, classes, o);
-            code = hand_over(w, pass, o, &json, e);
+        for (size_t i = 0; i < w->in->objects.n; i++) {
+            const struct sim_object *o = &w->in->objects.at[i];
+            if (!o->removed && pass_of(o) == pass && add[pass](w, o, e))
+                return e->code;
         }
-    strbuf_fini(&json);
     for (size_t i = 0; i < w->nodes.n; i++)
         w->nodes.at[i].after = w->nodes.at[i].before;
-    return code;
+    return ERR_OK;
 }
 
 /* ---- The run ---- */
@@ -366,13 +312,15 @@ enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct s
     return fill(w, e);
 }
 
-static void run_ready(struct sim_world *w)
+static void run_ready(struct sim_world *w, size_t n_pods)
 {
-    bool worked;
-    do {
+    for (bool worked = true; worked;) {
         worked = sched_run_once(w->sched);
         answer(w);
-    } while (worked);
+        size_t n_tried = ++w->n_tried;
+        if (n_tried % TELL_PODS == 0 && n_tried < n_pods)
+            sim_tell(&w->in->progress, SIM_SCHEDULING, n_tried, n_pods);
+    }
 }
 
 /* Only errors make pods back off again and again; what is unschedulable waits for a change. */
@@ -382,12 +330,12 @@ static int quiet_steps_max(const struct sim_world *w)
     return seconds < STEPS_MAX / QUIET_TRIES ? (int)(seconds + 1) * QUIET_TRIES : STEPS_MAX;
 }
 
-void sim_world_run(struct sim_world *w)
+static void run_steps(struct sim_world *w, size_t n_pods)
 {
     int quiet = 0, quiet_max = quiet_steps_max(w);
     for (int step = 0; step < STEPS_MAX && quiet < quiet_max; step++, quiet++) {
         uint32_t n_pending = w->n_in_state[SIM_PENDING], n_evicted = w->n_in_state[SIM_EVICTED];
-        run_ready(w);
+        run_ready(w, n_pods);
         struct sched_counts counts = sched_counts(w->sched);
         if (counts.active + counts.backoff + counts.binding == 0)
             return;
@@ -397,6 +345,76 @@ void sim_world_run(struct sim_world *w)
         sched_tick(w->sched);
         answer(w);
     }
+}
+
+void sim_world_run(struct sim_world *w)
+{
+    size_t n_pods = w->n_in_state[SIM_PENDING];
+    run_steps(w, n_pods);
+    sim_tell(&w->in->progress, SIM_SCHEDULING, n_pods, n_pods);
+    w->decision_hash = sched_decision_hash(w->sched);
+}
+
+/* ---- Changes ---- */
+
+/* Off its node, in all accounts and in the scheduler. */
+static void take_off(struct sim_world *w, struct sim_pod *p)
+{
+    assert(p->state == SIM_RUNNING);
+    count(&w->nodes.at[p->node].before, p->form, false);
+    count(&w->nodes.at[p->node].after, p->form, false);
+    sched_pod_removed(w->sched, p->form->meta.uid);
+    map_str_remove(&w->pod_by_uid, str_of(p->form->meta.uid), NULL);
+}
+
+void sim_world_unbind(struct sim_world *w, size_t pod)
+{
+    struct sim_pod *p = &w->pods.at[pod];
+    take_off(w, p);
+    const struct pod *old = p->form;
+    p->form = pod_unscheduled(w->syms, old);
+    pod_unref(w->syms, old);
+    p->node = SIM_NO_NODE;
+    p->message = untried_reason(w, p->form);
+    map_str_put(&w->pod_by_uid, str_of(p->form->meta.uid), NULL)->num = pod;
+    set_state(w, p, SIM_PENDING);
+    w->now_ms++;
+    sched_pod_set(w->sched, p->form);
+}
+
+void sim_world_remove(struct sim_world *w, size_t pod)
+{
+    struct sim_pod *p = &w->pods.at[pod];
+    take_off(w, p);
+    w->n_in_state[p->state]--;
+    pod_unref(w->syms, p->form);
+    free(p->message);
+    vec_remove(&w->pods, pod);
+    for (size_t i = 0; i < w->pods.n; i++) {
+        struct sim_pod *other = &w->pods.at[i];
+        if (i >= pod)
+            map_str_find(&w->pod_by_uid, str_of(other->form->meta.uid))->num = i;
+        if (other->evicted_by > (int64_t)pod)
+            other->evicted_by--;
+    }
+}
+
+void sim_world_give_up_pending(struct sim_world *w)
+{
+    for (size_t i = 0; i < w->pods.n; i++)
+        if (w->pods.at[i].state == SIM_PENDING)
+            sched_pod_removed(w->sched, w->pods.at[i].form->meta.uid);
+}
+
+struct sim_try sim_world_try(struct sim_world *w, const struct pod *form)
+{
+    struct sim_try outcome = { .uid = form->meta.uid, .node = SIM_NO_NODE, .message = untried_reason(w, form) };
+    w->probe = &outcome;
+    w->now_ms++;
+    sched_pod_set(w->sched, form);
+    run_ready(w, 0);
+    w->probe = NULL;
+    return outcome;
 }
 
 void sim_world_fini(struct sim_world *w)
@@ -414,6 +432,8 @@ void sim_world_fini(struct sim_world *w)
     vec_fini(&w->pods);
     vec_fini(&w->nodes);
     vec_fini(&w->outcomes);
+    sim_new_forms_reset(w->syms, &w->bound);
+    vec_fini(&w->bound);
     map_str_fini(&w->pod_by_uid);
     map_u64_fini(&w->node_by_name);
 }

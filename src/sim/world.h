@@ -5,12 +5,13 @@
  * nothing backs off any more, what has no node stays pending with the scheduler's last message.
  * Same input, configuration and seed: same outcome.
  *
- * Thread: one. Owns: the typed forms and the scheduler; the input and the setup must live longer. */
+ * Thread: one. Owns: references to typed forms, and the scheduler; the input and the setup must live longer. */
 #pragma once
 
 #include "config/setup.h"
 #include "sched/sched.h"
-#include "sim/input.h"
+#include "sim/forms.h"
+#include "sim/volumes.h"
 
 enum sim_state {
     SIM_RUNNING, /* was on its node before */
@@ -55,19 +56,44 @@ struct sim_world {
     struct sym_table *syms;
     struct sched *sched;
     int64_t now_ms;
+    size_t n_tried; /* attempts so far */
     VEC(struct sim_node) nodes; /* in the order of the input */
     VEC(struct sim_pod) pods;   /* all but finished ones; in the order of the input, made ones behind */
     struct map_str pod_by_uid;  /* -> index */
     struct map_u64 node_by_name; /* sym -> index */
     VEC(struct sim_outcome) outcomes; /* what the scheduler asked for and has not been answered yet */
+    sim_new_form_vec bound;           /* volumes and claims of such outcomes, as they are going to be */
     uint32_t n_in_state[N_SIM_STATES];
     uint64_t n_nominations; /* so far: versions of the pods that got or lost one */
+    uint64_t decision_hash; /* of the last run: what was tried afterwards does not count */
+    struct sim_try *probe;  /* of the pod that is being tried by sim_world_try; NULL: none is */
 };
 
-/* Completes the input (defaults.h, expand.h) and hands everything to a new scheduler. An error names the object. */
+/* What became of a pod that was tried. */
+struct sim_try {
+    const char *uid;
+    int32_t node;  /* SIM_NO_NODE: it was not placed */
+    char *message; /* then: why; for the caller to free */
+};
+
+/* Hands everything of an input that was completed (forms.h) and expanded (expand.h) to a new scheduler. Of the input only
+ * the warnings change; it must stay as it is while the world lives. An error names the object. */
 enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct sym_table *syms, const struct setup *setup,
                              uint64_t seed, struct err *e) ERR_MUST_CHECK;
 /* Also after an init that failed. */
 void sim_world_fini(struct sim_world *w);
-/* Until nothing more happens. */
+/* Until nothing more happens. May be called again after one of the changes below. */
 void sim_world_run(struct sim_world *w);
+
+/* ---- Changes of a world that was run ---- */
+
+/* A running pod is evicted and made again: it has no node and is tried after all others. Its node's account is as if it had
+ * never been there. */
+void sim_world_unbind(struct sim_world *w, size_t pod);
+/* A running pod is gone; indexes of the pods behind it move. */
+void sim_world_remove(struct sim_world *w, size_t pod);
+/* Pending pods are not tried any more; their state stays as it is. */
+void sim_world_give_up_pending(struct sim_world *w);
+/* One more pod, which is no part of `pods` nor of any account: tried once, now, and stays on its node if it finds one. The
+ * form stays the caller's. */
+struct sim_try sim_world_try(struct sim_world *w, const struct pod *form);

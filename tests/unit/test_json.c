@@ -231,6 +231,41 @@ TEST(refusals_name_place_and_type)
     CHECK_ROWS(rows);
 }
 
+TEST(faults_name_the_field)
+{
+    static const struct {
+        const char *name, *text, *path, *what;
+    } cases[] = {
+        { "a list", "{\"spec\":{\"containers\":{}}}", "spec.containers", "object where array is expected" },
+        { "in a list", "{\"spec\":{\"containers\":[{},{\"name\":5}]}}", "spec.containers[1].name", "number where string is expected" },
+        { "a number", "{\"spec\":{\"priority\":3000000000}}", "spec.priority", "number 3000000000 where int32 is expected" },
+        { "a struct", "{\"spec\":[]}", "spec", "array where object is expected" },
+        { "in a map", "{\"spec\":{\"overhead\":{\"cpu\":\"x\"}}}", "spec.overhead.cpu",
+          "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'" },
+        { "what stops goes before what was noted", "{\"spec\":{\"priority\":\"x\",\"overhead\":{\"a\":\"1\",\"b\":\"1q\"}}}",
+          "spec.overhead.b", "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'" },
+        { "the whole", "5", "", "number where object is expected" },
+        { "syntax", "{\"spec\":", NULL, NULL },
+        { "nothing", "{}", NULL, NULL },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct arena a;
+        struct err e;
+        struct findings found = { .fault = { "old", "old" } };
+        struct value v;
+        arena_init(&a);
+        err_init(&e, &a);
+        bool failed = json_decode(&a, schema_type(STR("core/v1.Pod")), str_of(cases[i].text), &found, &v, &e) != ERR_OK;
+        CHECK_INT(cases[i].name, failed, strcmp(cases[i].name, "nothing") != 0);
+        CHECK_INT(cases[i].name, found.fault.path != NULL, cases[i].path != NULL);
+        if (cases[i].path) {
+            CHECK_TEXT(cases[i].name, found.fault.path, cases[i].path);
+            CHECK_TEXT(cases[i].name, found.fault.what, cases[i].what);
+        }
+        arena_fini(&a);
+    }
+}
+
 TEST(limits_of_integers_are_exact)
 {
     static const struct row rows[] = {

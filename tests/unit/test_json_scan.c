@@ -126,3 +126,18 @@ TEST(raw_json_is_compacted_as_it_is_written)
     }
     arena_fini(&a);
 }
+
+/* Any number of blanks, followed by anything: what lies behind the end does not count. */
+TEST(white_space_of_any_length_is_passed)
+{
+    char text[64];
+    for (size_t n = 0; n < 40; n++)
+        for (size_t rest = 0; rest < 20; rest++) {
+            memset(text, ' ', sizeof(text));
+            text[n / 2] = '\n';
+            memset(text + n, 'x', rest);
+            struct json_scan s = json_scan_init((struct str){ text, n + rest });
+            json_skip_space(&s);
+            CHECK_INT("token", s.at - text, n ? n : 0);
+        }
+}

@@ -153,3 +153,25 @@ TEST(a_map_that_exists_keeps_its_seed)
     CHECK_INT("entries", m.n, 100);
     map_u64_fini(&m);
 }
+
+TEST(a_copy_has_its_own_entries)
+{
+    struct map_str a, b;
+    map_str_init(&a);
+    map_str_init(&b);
+    map_str_copy(&b, &a);
+    CHECK_INT("of nothing", b.n, 0);
+    map_str_put(&a, STR("one"), NULL)->num = 1;
+    map_str_put(&a, STR("two"), NULL)->num = 2;
+    map_str_copy(&b, &a);
+    map_str_put(&b, STR("three"), NULL)->num = 3;
+    map_str_find(&b, STR("one"))->num = 11;
+    CHECK(map_str_remove(&b, STR("two"), NULL));
+    CHECK_INT("in the first", map_str_find(&a, STR("one"))->num, 1);
+    CHECK_INT("in the first", map_str_find(&a, STR("two"))->num, 2);
+    CHECK(!map_str_find(&a, STR("three")));
+    CHECK_INT("in the copy", map_str_find(&b, STR("one"))->num, 11);
+    CHECK_INT("in the copy", map_str_find(&b, STR("three"))->num, 3);
+    map_str_fini(&a);
+    map_str_fini(&b);
+}

@@ -42,6 +42,9 @@ TEST(flags_say_what_is_there)
         { "hostUsers not given", "{\"spec\":{\"hostNetwork\":true}}", 0 },
         { "restart all", "{\"spec\":{\"initContainers\":[{\"restartPolicyRules\":[{\"action\":\"Restart\"},{\"action\":"
           "\"RestartAllContainers\"}]}]}}", POD_NEEDS_RESTART_ALL },
+        { "ready", "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}", 0 },
+        { "not ready", "{\"status\":{\"conditions\":[{\"type\":\"ContainersReady\",\"status\":\"True\"},{\"type\":\"Ready\","
+          "\"status\":\"False\"}]}}", POD_NOT_READY },
         { "start time", "{\"status\":{\"startTime\":\"1970-01-01T00:00:00Z\"}}", POD_HAS_START_TIME },
     };
     struct world w;
@@ -227,6 +230,36 @@ static struct str repeat(struct strbuf *b, const char *head, const char *item, s
     }
     strbuf_add_text(b, tail);
     return strbuf_str(b);
+}
+
+/* As one that was never scheduled, to the byte. */
+TEST(an_unscheduled_pod_is_as_new)
+{
+#define UNSCHEDULED "\"metadata\":{\"name\":\"p\",\"uid\":\"u\"},\"spec\":{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]"
+    static const char used[] =
+        "{" UNSCHEDULED ",\"nodeName\":\"n\"},\"status\":{\"phase\":\"Failed\",\"nominatedNodeName\":\"m\",\"startTime\":"
+        "\"2026-01-01T00:00:00Z\",\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"True\"},{\"type\":\"DisruptionTarget\","
+        "\"status\":\"True\",\"reason\":\"PreemptionByScheduler\"}],\"containerStatuses\":[{\"resources\":{\"requests\":{\"cpu\":"
+        "\"3\"}}}]}}";
+    static const char fresh[] = "{" UNSCHEDULED "},\"status\":{\"phase\":\"Pending\"}}";
+    struct world w;
+    world_init(&w);
+    const struct pod *old = decode(&w, used), *want = decode(&w, fresh);
+    const struct pod *got = pod_unscheduled(&w.syms, old);
+    CHECK_INT("the old one stays", sym_text(&w.syms, old->node_name).n, 1);
+    pod_unref(&w.syms, old);
+    CHECK_INT("bytes", got->typed.n_bytes, want->typed.n_bytes);
+    CHECK_INT("flags", got->flags, want->flags);
+    CHECK_INT("phase", got->phase, want->phase);
+    CHECK_INT("node", got->node_name, SYM_EMPTY);
+    CHECK_INT("nomination", got->nominated_node, SYM_EMPTY);
+    CHECK_INT("cpu", got->requested->milli_cpu, want->requested->milli_cpu);
+    CHECK(!got->scheduled && !got->disruption && got->n_condition_types == 0);
+    pod_unref(&w.syms, got);
+    pod_unref(&w.syms, want);
+    CHECK_INT("syms", sym_n_live(&w.syms), 1);
+    world_fini(&w);
+#undef UNSCHEDULED
 }
 
 TEST(large_pods_are_taken_whole_or_refused)

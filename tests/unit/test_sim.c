@@ -1,5 +1,6 @@
 /* Simulation: what is read, which pods are made, where they go and why they stay. */
 #include "plugins/plugins.h"
+#include "sim/expand.h"
 #include "sim/report.h"
 #include "tests/test.h"
 
@@ -26,14 +27,14 @@ struct story {
 /* Whether it went well; otherwise s->e says why. */
 static bool open_story(struct story *s, const char *text)
 {
-    sim_input_init(&s->in);
-    err_init(&s->e, &s->in.arena);
     sym_init(&s->syms);
+    sim_input_init(&s->in, &s->syms);
+    err_init(&s->e, &s->in.arena);
     s->world = (struct sim_world){ .syms = &s->syms };
     if (setup_from_text(&s->setup, &s->syms, (struct str){ NULL, 0 }, plugin_registry, &s->e))
         FAIL("%s", s->e.message);
-    return !sim_input_text(&s->in, "file", str_of(text), &s->e) &&
-           !sim_world_init(&s->world, &s->in, &s->syms, &s->setup, 1, &s->e);
+    return !sim_input_text(&s->in, "file", str_of(text), &s->e) && !sim_input_complete(&s->in, &s->e) &&
+           !sim_expand(&s->in, &s->e) && !sim_world_init(&s->world, &s->in, &s->syms, &s->setup, 1, &s->e);
 }
 
 static bool start(struct story *s, const char *text)
@@ -48,8 +49,8 @@ static void finish(struct story *s)
 {
     sim_world_fini(&s->world);
     setup_fini(&s->setup);
-    sym_fini(&s->syms);
     sim_input_fini(&s->in);
+    sym_fini(&s->syms);
 }
 
 static const struct {
@@ -76,6 +77,10 @@ static const struct {
       TWO_NODES "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 2, " TEMPLATE(CONTAINERS("1")) "}\n"
       "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: d-h1, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, "
       "name: d, uid: u, controller: true}]}\nspec: {replicas: 2, " TEMPLATE(CONTAINERS("1")) "}\n", 0, 2, 0, 0 },
+    { "a replica set whose deployment is not given has its pod",
+      TWO_NODES "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: d-h1, ownerReferences: [{apiVersion: apps/v1, kind: "
+      "Deployment, name: d, uid: u, controller: true}]}\nspec: {replicas: 2, " TEMPLATE(CONTAINERS("1")) "}\n"
+      OWNED("d-h1-a", "ReplicaSet", "d-h1", "nodeName: n1, " CONTAINERS("1")), 1, 1, 0, 0 },
     { "a replica set lacks what is finished",
       TWO_NODES "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: r}\nspec: {replicas: 2, " TEMPLATE(CONTAINERS("1")) "}\n"
       OWNED("r-1", "ReplicaSet", "r", "nodeName: n1, " CONTAINERS("1"))
@@ -241,6 +246,33 @@ TEST(a_pod_that_made_room_has_its_node_promised)
     finish(&s);
 }
 
+/* The claim of two pods is unbound for the first and bound for the second, which therefore follows the volume. */
+TEST(a_bound_claim_is_seen_by_the_next_pod)
+{
+    struct story s;
+    CHECK(start(&s, TWO_NODES
+                "---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: local}\nprovisioner: "
+                "kubernetes.io/no-provisioner\nvolumeBindingMode: WaitForFirstConsumer\n"
+                "---\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv}\nspec: {storageClassName: local, accessModes: "
+                "[ReadWriteOnce], capacity: {storage: 1Gi}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: "
+                "[{key: kubernetes.io/hostname, operator: In, values: [n2]}]}]}}}\n"
+                CLAIM("one") CLAIMING("one")
+                POD("other", "volumes: [{name: v, persistentVolumeClaim: {claimName: one}}], " CONTAINERS("1"))));
+    CHECK_INT("placed", s.world.n_in_state[SIM_PLACED], 2);
+    CHECK_INT("where the volume is", s.world.pods.at[1].node, 1);
+    sym ns = sym_find(&s.syms, STR("default"));
+    const struct objects *objects = sched_objects(s.world.sched);
+    const struct pvc *claim = objects_get(objects, OBJECT_PERSISTENT_VOLUME_CLAIM, ns, STR("one"));
+    const struct pv *volume = objects_get(objects, OBJECT_PERSISTENT_VOLUME, SYM_EMPTY, STR("pv"));
+    CHECK_INT("the claim", claim->phase, PVC_BOUND);
+    CHECK_TEXT("the claim's volume", claim->volume_name, "pv");
+    CHECK_INT("the volume", volume->phase, PV_BOUND);
+    CHECK_TEXT("the volume's claim", volume->claim->name, "one");
+    CHECK_INT("the input stays", ((const struct pvc *)sim_input_find(&s.in, "PersistentVolumeClaim", "default", "one")->form)->phase,
+              PVC_OTHER);
+    finish(&s);
+}
+
 TEST(accounts_follow_the_pods)
 {
     struct story s;
@@ -262,5 +294,80 @@ TEST(accounts_follow_the_pods)
     sim_report_text(&names, &s.world);
     CHECK(strstr(strbuf_cstr(&names), "default/low on n1, for default/high\n"));
     strbuf_fini(&names);
+    finish(&s);
+}
+
+/* A what-if: the changed copy is run beside the plain one. */
+TEST(a_copy_is_changed_alone)
+{
+    struct story s;
+    CHECK(start(&s, TWO_NODES POD("a", "nodeName: n1, " CONTAINERS("3")) POD("b", "nodeName: n2, " CONTAINERS("3"))
+                    POD("c", CONTAINERS("1"))));
+    struct sim_input copy;
+    sim_input_copy(&copy, &s.in);
+    sim_object_set(&copy, sim_input_find(&copy, "Node", "", "n1"), "spec.unschedulable", value_bool(true));
+    size_t at = sim_pod_unbind(&copy, sim_input_find(&copy, "Pod", "default", "a"));
+    CHECK_INT("tried last", at, copy.objects.n - 1);
+    CHECK(sim_input_find(&copy, "Pod", "default", "a") == &copy.objects.at[at]);
+    CHECK_INT("unbound", sim_pod_form(&copy.objects.at[at])->node_name, SYM_EMPTY);
+    sim_input_remove(&copy, sim_input_find(&copy, "Pod", "default", "b"));
+    CHECK(!sim_input_find(&copy, "Pod", "default", "b"));
+
+    struct sim_world w;
+    CHECK(!sim_expand(&copy, &s.e));
+    CHECK(!sim_world_init(&w, &copy, &s.syms, &s.setup, 1, &s.e));
+    sim_world_run(&w);
+    CHECK_INT("what-if: the two that are left are on n2", w.nodes.at[1].after.milli_cpu, 4000);
+    CHECK_INT("what-if: nothing on n1", w.nodes.at[0].after.pods, 0);
+    CHECK_TEXT("what-if: the order", w.pods.at[1].name, "a");
+    sim_world_fini(&w);
+    sim_input_fini(&copy);
+    CHECK_INT("plain: a is on n1 still", sim_pod_form(sim_input_find(&s.in, "Pod", "default", "a"))->node_name,
+              sim_node_form(sim_input_find(&s.in, "Node", "", "n1"))->name);
+    CHECK_INT("plain", s.world.n_in_state[SIM_RUNNING], 2);
+    finish(&s);
+}
+
+TEST(a_name_that_was_removed_is_free)
+{
+    struct story s;
+    CHECK(start(&s, TWO_NODES POD("a", CONTAINERS("1"))));
+    struct sim_input copy;
+    sim_input_copy(&copy, &s.in);
+    sim_input_remove(&copy, sim_input_find(&copy, "Node", "", "n1"));
+    CHECK(!sim_input_text(&copy, "more", STR(NODE("n1", "")), &s.e));
+    CHECK(!sim_input_complete(&copy, &s.e));
+    CHECK_TEXT("the new one", sim_input_find(&copy, "Node", "", "n1")->origin, "more, document 1");
+    CHECK(sim_input_text(&copy, "again", STR(NODE("n1", "")), &s.e));
+    sim_input_fini(&copy);
+    finish(&s);
+}
+
+struct told {
+    size_t n, last, total;
+};
+
+static void note_progress(void *context, enum sim_phase phase, size_t done, size_t total)
+{
+    struct told *t = context;
+    CHECK_INT("phase", phase, SIM_SCHEDULING);
+    CHECK(done >= t->last);
+    *t = (struct told){ t->n + 1, done, total };
+}
+
+TEST(scheduling_tells_how_far_it_is)
+{
+    struct story s;
+    CHECK(start(&s, TWO_NODES "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 200, "
+                    TEMPLATE(CONTAINERS("1")) "}\n"));
+    struct told told = { 0 };
+    struct sim_world w;
+    s.in.progress = (struct sim_progress){ &told, note_progress };
+    CHECK(!sim_world_init(&w, &s.in, &s.syms, &s.setup, 1, &s.e));
+    sim_world_run(&w);
+    CHECK_INT("of", told.total, 200);
+    CHECK_INT("over", told.last, 200);
+    CHECK(told.n >= 3);
+    sim_world_fini(&w);
     finish(&s);
 }

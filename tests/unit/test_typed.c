@@ -220,7 +220,11 @@ TEST(copies_differ_in_one_member)
     const struct pod *placed = pod_with_node(&syms, pod, n9), *same = pod_with_node(&syms, placed, n1);
     const struct pod *nominated = pod_with_nomination(&syms, same, n9);
     const struct pod *back = pod_with_nomination(&syms, nominated, n2);
+    const struct pod *twin = pod_with_identity(&syms, pod, "a-rather-long-name-of-a-twin", "u2");
+    const struct pod *renamed = pod_with_identity(&syms, twin, pod->meta.name, pod->meta.uid);
     sym_unref(&syms, n9);
+    CHECK_TEXT("name", twin->meta.name, "a-rather-long-name-of-a-twin");
+    CHECK_TEXT("uid", twin->meta.uid, "u2");
     CHECK_INT("node", placed->node_name, n9);
     CHECK_INT("nomination", nominated->nominated_node, n9);
     CHECK_INT("the original", pod->node_name, n1);
@@ -228,6 +232,11 @@ TEST(copies_differ_in_one_member)
     pod_unref(&syms, pod); /* copies stand alone */
     k->dump(&other, &syms, back);
     CHECK_STR("back where it was", strbuf_str(&other), strbuf_str(&one));
+    strbuf_reset(&other);
+    k->dump(&other, &syms, renamed);
+    CHECK_STR("back to its name", strbuf_str(&other), strbuf_str(&one));
+    pod_unref(&syms, twin);
+    pod_unref(&syms, renamed);
     pod_unref(&syms, placed);
     pod_unref(&syms, same);
     pod_unref(&syms, nominated);

@@ -153,6 +153,30 @@ TEST(assumptions_are_copies)
     world_fini(&w);
 }
 
+TEST(bound_objects_are_the_next_version)
+{
+    struct world w;
+    world_init(&w);
+    const struct pv *v = decode_pv(&w, "{\"metadata\":{\"name\":\"pv\",\"resourceVersion\":\"1\"},\"status\":{\"phase\":\"Available\"}}");
+    const struct pvc *c = decode_pvc(&w, "{\"metadata\":{\"name\":\"data\",\"namespace\":\"ns\",\"resourceVersion\":\"2\"}}");
+    struct claim_ref ref = { "data", "u", c->meta.ns };
+    const struct pv *bound_volume = pv_bound(&w.syms, v, &ref, "5");
+    const struct pvc *bound_claim = pvc_bound(&w.syms, c, "pv", "6");
+    pv_unref(&w.syms, v);
+    pvc_unref(&w.syms, c);
+    CHECK_INT("phase", bound_volume->phase, PV_BOUND);
+    CHECK_TEXT("claim", bound_volume->claim->name, "data");
+    CHECK_TEXT("version", bound_volume->meta.resource_version, "5");
+    CHECK_INT("phase", bound_claim->phase, PVC_BOUND);
+    CHECK_TEXT("volume", bound_claim->volume_name, "pv");
+    CHECK_TEXT("version", bound_claim->meta.resource_version, "6");
+    CHECK(bound_claim->bind_completed);
+    pv_unref(&w.syms, bound_volume);
+    pvc_unref(&w.syms, bound_claim);
+    CHECK_INT("syms", sym_n_live(&w.syms), 1);
+    world_fini(&w);
+}
+
 TEST(bad_amounts_are_refused)
 {
     struct world w;

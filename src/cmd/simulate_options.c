@@ -1,0 +1,256 @@
+/* cmd/simulate_options.c - see simulate_options.h. */
+#include "cmd/simulate_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char simulate_help[] =
+    "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N] [-o text|json|name] [WHAT-IF...]\n\n"
+    "Reads a cluster (nodes, pods, controllers, volumes ...) from YAML or JSON as kubectl prints it, makes the pods that its\n"
+    "controllers lack, lets the scheduler place every pod that has no node, and says where each went or why it stays.\n"
+    "Nothing outside is touched. The same input, configuration and seed give the same answer.\n\n"
+    "  -f FILE|DIR    what to read; - is standard input; of a folder all .yaml, .yml and .json files, by name\n"
+    "  --config FILE  a KubeSchedulerConfiguration\n"
+    "  --seed N       for choices among equally good nodes (default 1)\n"
+    "  -o text        for people (default)\n"
+    "  -o json        for programs: docs/simulate.md\n"
+    "  -o name        a line a pod: \"namespace/name node\", or - for the node\n\n"
+    "what if (any number of these, applied in their order; the answer is the difference to the plain run):\n"
+    "  --cordon NODE                nothing new goes there\n"
+    "  --drain NODE                 its pods are evicted, as far as PodDisruptionBudgets allow\n"
+    "  --drain -l SELECTOR          the same for all nodes with these labels\n"
+    "  --force                      a drain deletes pods without a controller, too\n"
+    "  --remove-node NODE           the node is gone; its pods are made again elsewhere if they have a controller\n"
+    "  --add-nodes N --like NODE    N more nodes of that shape\n"
+    "  --scale KIND/[NAMESPACE/]NAME=N\n"
+    "                               that many replicas (deployment, replicaset, statefulset, rc; job: parallelism)\n\n"
+    "questions about the result, with or without changes:\n"
+    "  --capacity-of FILE           how many more copies of that pod (or of a controller's pod) fit, and what runs out first\n"
+    "  --nodes-needed --like NODE   how many more nodes of that shape until nothing is pending\n"
+    "  --compare CONFIG2            the same cluster under another configuration, side by side\n\n"
+    "exit code: 0 every pod has a node, 3 some are pending or a drain is blocked, 1 bad input (the message names file,\n"
+    "document and object), 2 wrong usage\n\n"
+    "examples:\n"
+    "  berth simulate -f examples/cluster\n"
+    "  kubectl get nodes,pods -A -o json | berth simulate -f - -f new-deployment.yaml\n"
+    "  berth simulate -f cluster.yaml --config scheduler.yaml -o json\n"
+    "  berth simulate -f cluster.yaml --cordon node-7 --scale deploy/shop/cart=20\n"
+    "  berth simulate -f cluster.yaml --drain node-7\n"
+    "  berth simulate -f cluster.yaml --drain -l pool=old --add-nodes 4 --like node-1\n"
+    "  berth simulate -f cluster.yaml --remove-node node-7 -o json\n"
+    "  berth simulate -f cluster.yaml --capacity-of worker.yaml\n"
+    "  berth simulate -f cluster.yaml --nodes-needed --like node-1\n"
+    "  berth simulate -f cluster.yaml --compare packing.yaml\n";
+
+/* ---- Values ---- */
+
+static bool parse_number(const char *text, uint64_t max, uint64_t *ret_number)
+{
+    char *end;
+    errno = 0;
+    *ret_number = strtoull(text, &end, 10);
+    return text[0] >= '0' && text[0] <= '9' && !*end && errno == 0 && *ret_number <= max;
+}
+
+static int await_like(struct simulate_options *o, const char *option, const char **to)
+{
+    if (o->awaits_like)
+        return cmd_fail(o->c, EXIT_USAGE, "%s needs --like NODE behind it", o->awaiting);
+    o->awaits_like = to;
+    o->awaiting = option;
+    return 0;
+}
+
+/* ---- One function an option; the value is NULL for those without. 0, or an exit code ---- */
+
+static int take_path(struct simulate_options *o, const char *value)
+{
+    vec_push(&o->paths, value);
+    return 0;
+}
+
+static int take_config(struct simulate_options *o, const char *value)
+{
+    o->config = value;
+    return 0;
+}
+
+static int take_seed(struct simulate_options *o, const char *value)
+{
+    return parse_number(value, UINT64_MAX, &o->seed) ? 0
+                                                    : cmd_fail(o->c, EXIT_USAGE, "--seed is a number, not \"%s\"", value);
+}
+
+static int take_output(struct simulate_options *o, const char *value)
+{
+    static const char *const names[] = { "text", "json", "name" };
+    for (int i = 0; i < 3; i++)
+        if (strcmp(value, names[i]) == 0) {
+            o->output = (enum simulate_output)i;
+            return 0;
+        }
+    return cmd_fail(o->c, EXIT_USAGE, "-o is text, json or name, not \"%s\"", value);
+}
+
+static int take_cordon(struct simulate_options *o, const char *value)
+{
+    vec_push(&o->changes, (struct sim_change){ .kind = SIM_CORDON, .name = value });
+    return 0;
+}
+
+static int take_drain(struct simulate_options *o, const char *value)
+{
+    vec_push(&o->changes, (struct sim_change){ .kind = SIM_DRAIN, .name = value });
+    return 0;
+}
+
+static int take_drain_selector(struct simulate_options *o, const char *value)
+{
+    vec_push(&o->changes, (struct sim_change){ .kind = SIM_DRAIN_SELECTED, .name = value });
+    return 0;
+}
+
+static int take_force(struct simulate_options *o, const char *value)
+{
+    (void)value;
+    o->force = true;
+    return 0;
+}
+
+static int take_remove_node(struct simulate_options *o, const char *value)
+{
+    vec_push(&o->changes, (struct sim_change){ .kind = SIM_REMOVE_NODE, .name = value });
+    return 0;
+}
+
+static int take_add_nodes(struct simulate_options *o, const char *value)
+{
+    uint64_t n;
+    if (!parse_number(value, SIM_ADDED_NODES_MAX, &n) || n == 0)
+        return cmd_fail(o->c, EXIT_USAGE, "--add-nodes is a number from 1 to %d, not \"%s\"", SIM_ADDED_NODES_MAX, value);
+    vec_push(&o->changes, (struct sim_change){ .kind = SIM_ADD_NODES, .n = (int64_t)n });
+    return await_like(o, "--add-nodes", &vec_last(&o->changes)->name);
+}
+
+static int take_like(struct simulate_options *o, const char *value)
+{
+    if (!o->awaits_like)
+        return cmd_fail(o->c, EXIT_USAGE, "--like %s belongs behind --add-nodes N or --nodes-needed", value);
+    *o->awaits_like = value;
+    o->awaits_like = NULL;
+    return 0;
+}
+
+/* KIND/NAME=N: the name ends at the last =, which names cannot hold. */
+static int take_scale(struct simulate_options *o, const char *value)
+{
+    const char *equals = strrchr(value, '=');
+    uint64_t n;
+    if (!equals || !parse_number(equals + 1, SIM_SCALE_MAX, &n) || !memchr(value, '/', (size_t)(equals - value)))
+        return cmd_fail(o->c, EXIT_USAGE, "--scale is KIND/NAME=N or KIND/NAMESPACE/NAME=N with N up to %d, not \"%s\"",
+                        SIM_SCALE_MAX, value);
+    vec_push(&o->changes, (struct sim_change){ .kind = SIM_SCALE, .name = value, .n = (int64_t)n });
+    return 0;
+}
+
+static int take_capacity_of(struct simulate_options *o, const char *value)
+{
+    o->capacity_of = value;
+    return 0;
+}
+
+static int take_nodes_needed(struct simulate_options *o, const char *value)
+{
+    (void)value;
+    o->nodes_needed = true;
+    return await_like(o, "--nodes-needed", &o->needed_like);
+}
+
+static int take_compare(struct simulate_options *o, const char *value)
+{
+    o->compare = value;
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    bool has_value;
+    int (*take)(struct simulate_options *o, const char *value);
+} options[] = {
+    { "-f", true, take_path },
+    { "-o", true, take_output },
+    { "--add-nodes", true, take_add_nodes },
+    { "--capacity-of", true, take_capacity_of },
+    { "--compare", true, take_compare },
+    { "--config", true, take_config },
+    { "--cordon", true, take_cordon },
+    { "--drain", true, take_drain },
+    { "--force", false, take_force },
+    { "--like", true, take_like },
+    { "--nodes-needed", false, take_nodes_needed },
+    { "--remove-node", true, take_remove_node },
+    { "--scale", true, take_scale },
+    { "--seed", true, take_seed },
+};
+enum { N_OPTIONS = sizeof(options) / sizeof(options[0]) };
+
+/* ---- The whole ---- */
+
+/* --drain -l SELECTOR: the one option that may have two words behind it. */
+static int take_drain_words(struct simulate_options *o, int argc, char **argv, int *at)
+{
+    *at += 2;
+    if (*at >= argc)
+        return cmd_fail(o->c, EXIT_USAGE, "--drain -l needs a selector");
+    return take_drain_selector(o, argv[(*at)++]);
+}
+
+static int take_one(struct simulate_options *o, int argc, char **argv, int *at)
+{
+    if (strcmp(argv[*at], "--drain") == 0 && *at + 1 < argc && strcmp(argv[*at + 1], "-l") == 0)
+        return take_drain_words(o, argc, argv, at);
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        const char *value = NULL;
+        if (options[i].has_value)
+            value = cmd_option(o->c, options[i].name, argc, argv, at);
+        else if (strcmp(argv[*at], options[i].name) == 0)
+            value = argv[(*at)++];
+        if (value)
+            return options[i].take(o, value);
+    }
+    return cmd_fail(o->c, EXIT_USAGE, "unknown argument \"%s\"", argv[*at]);
+}
+
+static bool drains(const struct simulate_options *o)
+{
+    for (size_t i = 0; i < o->changes.n; i++)
+        if (o->changes.at[i].kind == SIM_DRAIN || o->changes.at[i].kind == SIM_DRAIN_SELECTED)
+            return true;
+    return false;
+}
+
+static int check(const struct simulate_options *o)
+{
+    if (o->awaits_like)
+        return cmd_fail(o->c, EXIT_USAGE, "%s needs --like NODE behind it", o->awaiting);
+    if (o->force && !drains(o))
+        return cmd_fail(o->c, EXIT_USAGE, "--force belongs to --drain");
+    return o->paths.n ? 0 : cmd_fail(o->c, EXIT_USAGE, "nothing to read: give a file or folder with -f");
+}
+
+int simulate_options_parse(struct simulate_options *o, const struct command *c, int argc, char **argv)
+{
+    *o = (struct simulate_options){ .c = c, .seed = 1 };
+    vec_reserve(&o->changes, (size_t)argc); /* --like writes into one that is there: they must not move */
+    int code = 0;
+    for (int at = 1; at < argc && !code;)
+        code = take_one(o, argc, argv, &at);
+    return code ? code : check(o);
+}
+
+void simulate_options_fini(struct simulate_options *o)
+{
+    vec_fini(&o->paths);
+    vec_fini(&o->changes);
+}

@@ -1,0 +1,34 @@
+/* cmd/simulate_options.h - the command line of `berth simulate`.
+ *
+ * Changes keep the order in which they were given. Whether nodes and controllers exist is not known
+ * here.
+ *
+ * Thread: main. Owns: its lists; texts are argv's. */
+#pragma once
+
+#include "cmd/cmd.h"
+#include "sim/change.h"
+
+enum simulate_output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_NAME };
+
+struct simulate_options {
+    const struct command *c;
+    VEC(const char *) paths;
+    const char *config;
+    uint64_t seed;
+    enum simulate_output output;
+    VEC(struct sim_change) changes;
+    bool force;               /* a drain deletes pods that nobody makes again */
+    const char *capacity_of;  /* file; NULL: not asked */
+    bool nodes_needed;
+    const char *needed_like;  /* node */
+    const char *compare;      /* file; NULL: not asked */
+    const char **awaits_like; /* where the next --like goes; NULL: nobody waits for one */
+    const char *awaiting;     /* the option that waits */
+};
+
+/* 0, or the exit code after an error was printed. To be finished in either case. */
+int simulate_options_parse(struct simulate_options *o, const struct command *c, int argc, char **argv);
+void simulate_options_fini(struct simulate_options *o);
+
+extern const char simulate_help[];
