@@ -1,7 +1,8 @@
 /* api/json_report.c - texts of decoding errors and of findings, as the API server's decoder words them. */
 #include "api/json_priv.h"
 
-/* Keys of a body can be long and paths repeat them, so texts are limited, and so is looking for new ones. */
+/* Keys of a body can be long and paths repeat them, so texts are limited, and so is looking for new
+ * ones. */
 enum { FINDINGS_BYTES_MAX = 1 << 20, FINDINGS_WORK_MAX = 64 << 20 };
 
 /* Names of fields from the root on with dots between them, embedded structs included. */

@@ -66,7 +66,8 @@ static bool write_all(int fd, const char *p, size_t n)
 
 /* ---- Pipes ---- */
 
-/* Copies the rest of `fd` behind what is in memory to a temporary file, and maps that. False: errno says why. */
+/* Copies the rest of `fd` behind what is in memory to a temporary file, and maps that. False: errno
+ * says why. */
 static bool spool(struct large_file *f, int fd, int to)
 {
     struct large_file part = { 0 };

@@ -1,10 +1,12 @@
 /* cmd/large_file.h - the bytes of a file that may be larger than one wants in memory.
  *
- * Small files are read. Large ones are mapped, and pages that the reader has passed can be given back: they come again from
- * the file when they are looked at after all. Standard input and pipes that turn out to be large go through a temporary
- * file without a name, in TMPDIR or /tmp, and stay in memory if no such file can be made.
+ * Small files are read. Large ones are mapped, and pages that the reader has passed can be given back:
+ * they come again from the file when they are looked at after all. Standard input and pipes that turn
+ * out to be large go through a temporary file without a name, in TMPDIR or /tmp, and stay in memory if
+ * no such file can be made.
  *
- * A mapped file that somebody cuts off meanwhile ends the program with SIGBUS, as with other programs that map.
+ * A mapped file that somebody cuts off meanwhile ends the program with SIGBUS, as with other programs
+ * that map.
  *
  * Thread: main. */
 #pragma once

@@ -1,7 +1,8 @@
 /* cmd/progress.h - one line on a terminal that says how far long work is.
  *
- * Only when standard error is a terminal and the command has been at work for a second; the line is written again a few
- * times a second, in place, and erased at the end of each phase. Nothing is written otherwise.
+ * Only when standard error is a terminal and the command has been at work for a second; the line is
+ * written again a few times a second, in place, and erased at the end of each phase. Nothing is written
+ * otherwise.
  *
  * Thread: main. */
 #pragma once

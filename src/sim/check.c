@@ -10,8 +10,8 @@ static const char *object_text(struct arena *a, const struct sim_object *o)
 }
 
 /* `index` is that of an item in the list `path`, or -1. */
-static void warn_field(struct sim_input *in, const struct sim_object *o, const char *path, int64_t index, const char *below,
-                       const char *what)
+static void warn_field(struct sim_input *in, const struct sim_object *o, const char *path, int64_t index,
+                       const char *below, const char *what)
 {
     struct arena a;
     arena_init(&a);
@@ -91,7 +91,8 @@ static void check_name(struct sim_input *in, const struct sim_object *o)
         warn_field(in, o, "metadata.name", -1, "", found.at[0]);
 }
 
-static enum err_code check_not_negative(const struct sim_object *o, const struct value *v, const char *path, struct err *e)
+static enum err_code check_not_negative(const struct sim_object *o, const struct value *v, const char *path,
+                                        struct err *e)
 {
     const struct value *n = value_path(o->type, v, path);
     if (n->kind != VALUE_INT || n->i >= 0)
@@ -103,7 +104,8 @@ static enum err_code check_not_negative(const struct sim_object *o, const struct
     return e->code;
 }
 
-static enum err_code check_controller(struct sim_input *in, const struct sim_object *o, const struct value *v, struct err *e)
+static enum err_code check_controller(struct sim_input *in, const struct sim_object *o, const struct value *v,
+                                      struct err *e)
 {
     check_containers(in, o, v, "spec.template.spec.containers");
     check_containers(in, o, v, "spec.template.spec.initContainers");
@@ -156,7 +158,8 @@ static void check_matcher(struct sim_input *in, const struct sim_object *o, cons
         warn_field(in, o, path, index, below, m->error);
 }
 
-static void check_terms(struct sim_input *in, const struct sim_object *o, const struct affinity_terms *terms, const char *path)
+static void check_terms(struct sim_input *in, const struct sim_object *o, const struct affinity_terms *terms,
+                        const char *path)
 {
     if (terms->error)
         warn_field(in, o, path, -1, "", terms->error);
@@ -165,7 +168,8 @@ static void check_terms(struct sim_input *in, const struct sim_object *o, const 
 static void check_sum(struct sim_input *in, const struct sim_object *o, int64_t sum, const char *resource)
 {
     if (sum == INT64_MAX)
-        sim_warn(in, "%s: Pod %s/%s: its requests of %s are more than can be counted", o->origin, o->ns, o->name, resource);
+        sim_warn(in, "%s: Pod %s/%s: its requests of %s are more than can be counted", o->origin, o->ns, o->name,
+                 resource);
 }
 
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"

@@ -1,8 +1,9 @@
 /* sim/forms.h - the typed forms (api/typed.h) of a simulation's objects.
  *
- * The input holds one reference to the form of every object that has one; worlds take their own. A pod has nothing but its
- * form once it was made: what is read of pods is read there. Other kinds keep their generic value too, which sim_field reads
- * and sim_object_set changes. Deployments, DaemonSets and Jobs have no form: the scheduler does not look at them.
+ * The input holds one reference to the form of every object that has one; worlds take their own. A pod
+ * has nothing but its form once it was made: what is read of pods is read there. Other kinds keep their
+ * generic value too, which sim_field reads and sim_object_set changes. Deployments, DaemonSets and Jobs
+ * have no form: the scheduler does not look at them.
  *
  * Thread: one, the owner of the sym table. */
 #pragma once
@@ -28,17 +29,18 @@ struct sim_kind {
 /* What scheduling looks at and what makes pods; NULL for all other types. */
 const struct sim_kind *sim_kind_of(const struct type *t);
 
-/* Defaults (defaults.h) and typed forms for everything that is given: once, when all texts are read. An error names the
- * object. */
+/* Defaults (defaults.h) and typed forms for everything that is given: once, when all texts are read. An
+ * error names the object. */
 enum err_code sim_input_complete(struct sim_input *in, struct err *e) ERR_MUST_CHECK;
 
 /* Makes the form from the value if there is none. An error names the object. */
 enum err_code sim_object_form(struct sim_input *in, struct sim_object *o, struct err *e) ERR_MUST_CHECK;
-/* A changed field (edit_set) of an object that has a generic value; the form is made anew when it is asked for. */
+/* A changed field (edit_set) of an object that has a generic value; the form is made anew when it is
+ * asked for. */
 void sim_object_set(struct sim_input *in, struct sim_object *o, const char *path, struct value to);
 
-/* The pod is as if nobody had scheduled it yet, and is tried after all others: it moves to the end of the objects. Returns
- * its new index; `o` is removed. */
+/* The pod is as if nobody had scheduled it yet, and is tried after all others: it moves to the end of
+ * the objects. Returns its new index; `o` is removed. */
 size_t sim_pod_unbind(struct sim_input *in, struct sim_object *o);
 
 /* The form takes the place of the one that is there; gives the reference to the input. */

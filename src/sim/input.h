@@ -1,14 +1,16 @@
 /* sim/input.h - the objects of a simulation, as files give them.
  *
- * Any mix of YAML and JSON, of single objects and lists, as `kubectl get -o yaml` and `-o json` print them. What an API
- * server would have filled in and scheduling needs is filled in here: names of namespaces, uids, labels of namespaces.
- * Kinds that scheduling does not look at are counted and left out; kinds that berth does not know give a warning.
+ * Any mix of YAML and JSON, of single objects and lists, as `kubectl get -o yaml` and `-o json` print
+ * them. What an API server would have filled in and scheduling needs is filled in here: names of
+ * namespaces, uids, labels of namespaces. Kinds that scheduling does not look at are counted and left
+ * out; kinds that berth does not know give a warning.
  *
- * The way of an input: texts are read; sim_input_complete (forms.h) adds defaults and typed forms; for a what-if it is
- * copied and the copy is changed; sim_expand (expand.h) adds the pods that controllers lack; worlds (world.h) are made of it.
+ * The way of an input: texts are read; sim_input_complete (forms.h) adds defaults and typed forms; for
+ * a what-if it is copied and the copy is changed; sim_expand (expand.h) adds the pods that controllers
+ * lack; worlds (world.h) are made of it.
  *
- * Thread: one, the owner of the sym table. Owns: its arena, where all values and texts live, and a reference to each form;
- * the sym table must live longer. */
+ * Thread: one, the owner of the sym table. Owns: its arena, where all values and texts live, and a
+ * reference to each form; the sym table must live longer. */
 #pragma once
 
 #include "api/value.h"
@@ -36,7 +38,8 @@ struct sim_object {
     bool removed;                    /* as good as not there: whoever walks over objects passes it by */
 };
 
-/* For long work: who wants to know how far it is. A phase ends with `done` equal to `total`, also when it fails. */
+/* For long work: who wants to know how far it is. A phase ends with `done` equal to `total`, also when
+ * it fails. */
 enum sim_phase {
     SIM_READING,    /* bytes of one text */
     SIM_SCHEDULING, /* pods that were pending */
@@ -60,13 +63,15 @@ struct sim_input {
 
 void sim_input_init(struct sim_input *in, struct sym_table *syms);
 void sim_input_fini(struct sim_input *in);
-/* An input that may be changed while `from`, which must live longer and stay as it is, is not: it has objects of its own,
- * which share values, texts and forms with those of `from`. It begins without warnings. */
+/* An input that may be changed while `from`, which must live longer and stay as it is, is not: it has
+ * objects of its own, which share values, texts and forms with those of `from`. It begins without
+ * warnings. */
 void sim_input_copy(struct sim_input *to, const struct sim_input *from);
 
-/* All documents of a text, which need not live on. An error names `file`, the document and what is wrong with it; an object
- * that is there already is an error that names both places. What SIM_READING has passed is not read again unless the
- * document turns out to be odd: its memory is worth keeping only if it is cheap. */
+/* All documents of a text, which need not live on. An error names `file`, the document and what is
+ * wrong with it; an object that is there already is an error that names both places. What lies
+ * before the place that SIM_READING tells is read again only if the document turns out to be odd:
+ * whoever maps a file may give those pages back. */
 enum err_code sim_input_text(struct sim_input *in, const char *file, struct str text, struct err *e) ERR_MUST_CHECK;
 
 /* Adds an object that has its kind; metadata is completed. */

@@ -1,9 +1,10 @@
 /* sim/read.c - see input.h: objects from texts.
  *
- * A document of JSON is walked once, from its first brace on: the items of a list are taken one by one, each from its
- * slice of the text, and all memory for one is used again for the next. kubectl prints the kind of a list behind its items,
- * so that this begins before it is known what the document is. When it turns out to be something else, or no JSON at all,
- * what was added is taken back (sim_input_rewind) and the document is read the long way: as a tree, or as YAML. */
+ * A document of JSON is walked once, from its first brace on: the items of a list are taken one by one,
+ * each from its slice of the text, and all memory for one is used again for the next. kubectl prints
+ * the kind of a list behind its items, so that this begins before it is known what the document is.
+ * When it turns out to be something else, or no JSON at all, what was added is taken back
+ * (sim_input_rewind) and the document is read the long way: as a tree, or as YAML. */
 #include "api/json.h"
 #include "api/json_scan.h"
 #include "api/type_meta.h"
@@ -155,7 +156,8 @@ static enum err_code keep_value(struct reader *r, struct sim_object *o, struct v
 }
 
 /* An object whose value lies in scratch memory and whose JSON is `json`; p is NULL when there is none. */
-static enum err_code keep(struct reader *r, const struct origin *at, const struct type *t, struct value *v, struct str json)
+static enum err_code keep(struct reader *r, const struct origin *at, const struct type *t, struct value *v,
+                          struct str json)
 {
     struct sim_input *in = r->in;
     const struct sim_kind *kind = sim_kind_of(t);
@@ -170,7 +172,8 @@ static enum err_code keep(struct reader *r, const struct origin *at, const struc
     return sim_check_value(in, vec_last(&in->objects), v, r->e);
 }
 
-static enum err_code add_value(struct reader *r, const struct origin *at, const struct type *t, struct value *v, struct str json)
+static enum err_code add_value(struct reader *r, const struct origin *at, const struct type *t, struct value *v,
+                               struct str json)
 {
     bool is_list = str_ends(t->kind, STR("List")) && schema_slot(t, STR("items")) >= 0;
     return is_list ? add_list(r, at, t, v) : keep(r, at, t, v, json);
@@ -195,7 +198,8 @@ static enum err_code find_type(struct reader *r, struct arena *a, const struct o
         return wrap(r, at);
     *ret_type = schema_object_type(api_version, kind);
     if (!*ret_type)
-        sim_warn(r->in, "%s: %.*s of %.*s is not known and left out", origin_text(a, at), STR_ARG(kind), STR_ARG(api_version));
+        sim_warn(r->in, "%s: %.*s of %.*s is not known and left out", origin_text(a, at), STR_ARG(kind),
+                 STR_ARG(api_version));
     return ERR_OK;
 }
 
@@ -206,7 +210,8 @@ static bool decode_as(struct reader *r, const struct type *t, struct str json, s
     err_init(&ignored, &r->scratch);
     if (!t || !(t->flags & TYPE_OBJECT) || json_decode(&r->scratch, t, json, &r->findings, ret_value, &ignored))
         return false;
-    struct str api_version = value_text(&ret_value->slots[SLOT_API_VERSION]), kind = value_text(&ret_value->slots[SLOT_KIND]);
+    struct str api_version = value_text(&ret_value->slots[SLOT_API_VERSION]);
+    struct str kind = value_text(&ret_value->slots[SLOT_KIND]);
     if (str_eq(kind, t->kind) && schema_object_type(api_version, kind) == t)
         return true;
     r->findings.n = 0;
@@ -376,7 +381,8 @@ static void fail_syntax(struct reader *r, const struct origin *where, struct str
     err_wrap(r->e, "%s: line %zu", origin_text(&r->in->arena, where), line_of(r->text, at));
 }
 
-/* True when the document was read; *ret_text is it. Otherwise, unless there is an error, nothing has happened. */
+/* True when the document was read; *ret_text is it. Otherwise, unless there is an error, nothing has
+ * happened. */
 static bool walk_document(struct reader *r, struct origin at, struct str rest, struct str *ret_text)
 {
     struct json_scan s = json_scan_init(rest);

@@ -1,7 +1,8 @@
 /* sim/volumes.c - see volumes.h. */
 #include "sim/volumes.h"
 
-/* Another version than all others of the object, so that the scheduler's assumptions about the old one end. */
+/* Another version than all others of the object, so that the scheduler's assumptions about the old one
+ * end. */
 static const char *next_version(struct arena *a, const struct typed_meta *meta)
 {
     return arena_printf(a, "%s+", meta->resource_version);

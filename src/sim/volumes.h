@@ -1,7 +1,8 @@
-/* sim/volumes.h - what the volume controllers do when the scheduler has chosen volumes for a pod's claims.
+/* sim/volumes.h - what the volume controllers do when the scheduler has chosen volumes for a pod's
+ * claims.
  *
- * A claim that gets a volume which is there is bound to it, both ways. Claims whose volumes are to be provisioned stay as they
- * are: the scheduler itself remembers the node that it has chosen for them.
+ * A claim that gets a volume which is there is bound to it, both ways. Claims whose volumes are to be
+ * provisioned stay as they are: the scheduler itself remembers the node that it has chosen for them.
  *
  * Thread: one, the owner of the sym table. */
 #pragma once

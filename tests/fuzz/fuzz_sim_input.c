@@ -1,4 +1,5 @@
-/* tests/fuzz/fuzz_sim_input.c - any bytes as a cluster file: read, completed, copied, changed and expanded.
+/* tests/fuzz/fuzz_sim_input.c - any bytes as a cluster file: read, completed, copied, changed and
+ * expanded.
  *
  * An error says which file it is about, and when all is given up, nothing is left in the table of syms. */
 #include <stdlib.h>

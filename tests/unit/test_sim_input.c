@@ -1,4 +1,5 @@
-/* What is read of files, and what is said about files that are wrong: sim/read.c, sim/check.c, sim/input.c. */
+/* What is read of files, and what is said about files that are wrong: sim/read.c, sim/check.c,
+ * sim/input.c. */
 #include "base/strbuf.h"
 #include "sim/forms.h"
 #include "tests/test.h"
@@ -237,7 +238,8 @@ TEST(lists_within_lists_end_somewhere)
     "\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"resources\":{\"limits\":{\"cpu\":\"2\"},\"requests\":{\"cpu\":\"1\"}}}]," \
     "\"schedulerName\":\"default-scheduler\",\"priority\":7,\"nodeName\":\"n\"" extra "}}"
 
-/* The quick way (straight from the text) and the slow one (value, defaults, text again) make the same form. */
+/* The quick way (straight from the text) and the slow one (value, defaults, text again) make the same
+ * form. */
 TEST(both_ways_of_a_pod_make_the_same_form)
 {
     static const char *const extras[] = {
