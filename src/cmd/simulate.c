@@ -12,7 +12,8 @@
 enum { EXIT_PENDING = 3 };
 
 static const char help[] =
-    "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N] [-o text|json|name]\n\n"
+    "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N]\n"
+    "                      [-o text|wide|json|yaml|name] [--report FILE.html]\n\n"
     "Reads a cluster (nodes, pods, controllers, volumes ...) from YAML or JSON as kubectl prints it, makes the pods that its\n"
     "controllers lack, lets the scheduler place every pod that has no node, and says where each went or why it stays.\n"
     "Nothing outside is touched. The same input, configuration and seed give the same answer.\n\n"
@@ -20,39 +21,78 @@ static const char help[] =
     "  --config FILE  a KubeSchedulerConfiguration\n"
     "  --seed N       for choices among equally good nodes (default 1)\n"
     "  -o text        for people (default)\n"
+    "  -o wide        a row a pod: NAMESPACE NAME OWNER STATE NODE ZONE CPU MEMORY REASON\n"
     "  -o json        for programs: docs/simulate.md\n"
-    "  -o name        a line a pod: \"namespace/name node\", or - for the node\n\n"
+    "  -o yaml        the same document in YAML\n"
+    "  -o name        a line a pod: \"namespace/name node\", or - for the node\n"
+    "  --report FILE  also writes one HTML page with charts and tables that can be searched; it needs no network\n\n"
     "exit code: 0 every pod has a node, 3 some are pending, 1 bad input (the message names file, document and object),\n"
     "2 wrong usage\n\n"
     "examples:\n"
     "  berth simulate -f examples/cluster\n"
     "  kubectl get nodes,pods -A -o json | berth simulate -f - -f new-deployment.yaml\n"
-    "  berth simulate -f cluster.yaml --config scheduler.yaml -o json\n";
+    "  berth simulate -f cluster.yaml --config scheduler.yaml -o json\n"
+    "  berth simulate -f cluster.yaml --report cluster.html\n"
+    "  berth simulate -f cluster.yaml -o wide | awk '$4 == \"Pending\"'\n";
 
-enum output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_NAME };
+enum output { OUTPUT_TEXT, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML, OUTPUT_NAME, N_OUTPUTS };
+static const char *const output_names[N_OUTPUTS] = { "text", "wide", "json", "yaml", "name" };
 
 struct simulate {
     const struct command *c;
     const char **paths;
     int n_paths;
-    const char *config;
+    const char *config, *report; /* NULL: not given */
     uint64_t seed;
     enum output output;
 };
 
 /* ---- The run ---- */
 
+static void add_output(const struct simulate *s, struct strbuf *to, const struct sim_world *w)
+{
+    switch (s->output) {
+    case OUTPUT_WIDE:
+        sim_report_wide(to, w);
+        return;
+    case OUTPUT_JSON:
+        sim_report_json(to, w, NULL);
+        return;
+    case OUTPUT_YAML:
+        sim_report_yaml(to, w, NULL);
+        return;
+    case OUTPUT_NAME:
+        sim_report_names(to, w);
+        return;
+    case OUTPUT_TEXT:
+    case N_OUTPUTS:
+        sim_report_text(to, w);
+        return;
+    }
+}
+
+static int write_page(const struct simulate *s, const struct sim_world *w)
+{
+    struct strbuf page;
+    strbuf_init(&page, STRBUF_NO_MAX);
+    sim_report_page(&page, w, NULL);
+    bool done = cmd_write_file(s->report, strbuf_str(&page));
+    int why = errno;
+    strbuf_fini(&page);
+    return done ? 0 : cmd_fail(s->c, 1, "%s: %s", s->report, strerror(why));
+}
+
 static int print_report(const struct simulate *s, const struct sim_world *w)
 {
-    static void (*const reports[])(struct strbuf *, const struct sim_world *) = { sim_report_text, sim_report_json,
-                                                                                 sim_report_names };
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
-    reports[s->output](&text, w);
+    add_output(s, &text, w);
     bool failed = (text.n && fwrite(text.p, 1, text.n, stdout) != text.n) || fflush(stdout) != 0;
     strbuf_fini(&text);
     if (failed)
         return cmd_fail(s->c, 1, "cannot write: %s", strerror(errno));
+    if (s->report && write_page(s, w))
+        return 1;
     return w->n_in_state[SIM_PENDING] ? EXIT_PENDING : 0;
 }
 
@@ -112,9 +152,8 @@ static int simulate(const struct simulate *s)
 
 static bool parse_output(const char *text, enum output *ret_output)
 {
-    static const char *const names[] = { "text", "json", "name" };
-    for (int i = 0; i < 3; i++)
-        if (strcmp(text, names[i]) == 0) {
+    for (int i = 0; i < N_OUTPUTS; i++)
+        if (strcmp(text, output_names[i]) == 0) {
             *ret_output = (enum output)i;
             return true;
         }
@@ -140,9 +179,11 @@ static int parse(struct simulate *s, int argc, char **argv)
         } else if ((value = cmd_option(s->c, "--seed", argc, argv, &at))) {
             if (!parse_seed(value, &s->seed))
                 return cmd_fail(s->c, EXIT_USAGE, "--seed is a number, not \"%s\"", value);
+        } else if ((value = cmd_option(s->c, "--report", argc, argv, &at))) {
+            s->report = value;
         } else if ((value = cmd_option(s->c, "-o", argc, argv, &at))) {
             if (!parse_output(value, &s->output))
-                return cmd_fail(s->c, EXIT_USAGE, "-o is text, json or name, not \"%s\"", value);
+                return cmd_fail(s->c, EXIT_USAGE, "-o is text, wide, json, yaml or name, not \"%s\"", value);
         } else {
             return cmd_fail(s->c, EXIT_USAGE, "unknown argument \"%s\"", argv[at]);
         }

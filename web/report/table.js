@@ -1,0 +1,144 @@
+/* table.js - a table of many rows that can be searched, sorted and turned page by page.
+ *
+ * Rows are numbers; a column says what a row's cell holds:
+ *     { key, label, value(i) -> text or number to sort by, cell(i) -> text or element (default: value), numeric }
+ * Only the rows of one page are ever elements. A query is made of words, "phrases" and field:value, all of which must be
+ * met; `matcher` turns one term into a test of a row. */
+
+const PAGE_ROWS = 50;
+const LARGE_TABLE = 20000; /* from here on typing is waited for */
+
+/* [{ field, text }]: field is '' for a term without one that the table knows. Texts are in lower case. */
+function parseQuery(query, fields) {
+  const terms = [];
+  for (const [whole, field, phrase, word] of query.matchAll(/(?:([a-z]+):)?(?:"([^"]*)"|(\S+))/gi)) {
+    const known = field && fields.includes(field.toLowerCase());
+    const text = known || !field ? (phrase === undefined ? word : phrase) : whole;
+    if (text) terms.push({ field: known ? field.toLowerCase() : '', text: text.toLowerCase() });
+  }
+  return terms;
+}
+
+const quoteTerm = (text) => (/[\s"]/.test(text) ? `"${text.replaceAll('"', ' ')}"` : text);
+
+function compareValues(a, b) {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+class DataTable {
+  /* options: id, label, columns, n, sort (key), descending, fields, matcher(term), placeholder, filters */
+  constructor(options) {
+    Object.assign(this, { filters: [], fields: [], descending: false }, options);
+    this.filter = 0;
+    this.page = 0;
+    this.order = this.sorted();
+    this.build();
+    this.update();
+  }
+
+  sorted() {
+    const column = this.columns.find((c) => c.key === this.sort);
+    const rows = Array.from({ length: this.n }, (_, i) => i);
+    if (!column) return rows;
+    const values = rows.map(column.value);
+    const sign = this.descending ? -1 : 1;
+    return rows.sort((a, b) => sign * compareValues(values[a], values[b]) || a - b);
+  }
+
+  build() {
+    this.input = el('input', { type: 'search', id: `${this.id}-search`, placeholder: this.placeholder, autocomplete: 'off',
+      spellcheck: 'false', oninput: () => this.typed() });
+    this.status = el('p', { class: 'status', role: 'status', 'aria-live': 'polite' });
+    this.buttons = this.filters.map((f, i) => el('button', { type: 'button', 'aria-pressed': String(i === 0),
+      onclick: () => this.choose(i) }, f.label, el('span', { class: 'n' }, integer.format(f.n))));
+    this.head = el('tr', null, this.columns.map((c) => this.heading(c)));
+    this.body = el('tbody');
+    this.previous = el('button', { type: 'button', onclick: () => this.turn(-1) }, 'Previous');
+    this.next = el('button', { type: 'button', onclick: () => this.turn(1) }, 'Next');
+    this.pages = el('span');
+    this.pager = el('div', { class: 'pager', role: 'group', 'aria-label': `Pages of ${this.label}` },
+      this.previous, this.pages, this.next);
+    this.element = el('div', { class: 'data', id: `${this.id}-table` },
+      el('div', { class: 'tools' },
+        el('div', { class: 'search' }, el('label', { for: this.input.id }, `Search ${this.label}`), this.input),
+        this.buttons.length ? el('div', { class: 'segments', role: 'group', 'aria-label': 'State' }, this.buttons) : null),
+      el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Table of ${this.label}` },
+        el('table', null, el('caption', { class: 'hidden' }, this.label), el('thead', null, this.head), this.body)),
+      el('div', { class: 'below' }, this.status, this.pager));
+  }
+
+  heading(column) {
+    return el('th', { scope: 'col', 'data-key': column.key, class: column.numeric ? 'number' : null },
+      el('button', { type: 'button', onclick: () => this.sortBy(column.key) }, column.label, el('i', { 'aria-hidden': 'true' })));
+  }
+
+  typed() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.search(this.input.value), this.n > LARGE_TABLE ? 150 : 0);
+  }
+
+  search(query) {
+    if (this.input.value !== query) this.input.value = query;
+    this.page = 0;
+    this.update();
+  }
+
+  choose(filter) {
+    this.filter = filter;
+    this.page = 0;
+    this.buttons.forEach((b, i) => b.setAttribute('aria-pressed', String(i === filter)));
+    this.update();
+  }
+
+  sortBy(key) {
+    this.descending = this.sort === key ? !this.descending : false;
+    this.sort = key;
+    this.page = 0;
+    this.order = this.sorted();
+    this.update();
+  }
+
+  turn(by) {
+    this.page += by;
+    this.draw();
+    this.element.scrollIntoView({ block: 'nearest' });
+  }
+
+  /* What is shown: the order, narrowed by filter and query. */
+  update() {
+    const tests = parseQuery(this.input.value, this.fields).map((term) => this.matcher(term));
+    const filter = this.filters[this.filter];
+    if (filter && filter.test) tests.unshift(filter.test);
+    this.shown = tests.length ? this.order.filter((i) => tests.every((test) => test(i))) : this.order;
+    for (const th of this.head.children) {
+      const sorted = th.dataset.key === this.sort;
+      th.setAttribute('aria-sort', !sorted ? 'none' : this.descending ? 'descending' : 'ascending');
+    }
+    this.draw();
+  }
+
+  row(i) {
+    return el('tr', null, this.columns.map((c) => {
+      const content = c.cell ? c.cell(i) : c.value(i);
+      const empty = content === '' || content === null;
+      return el('td', { 'data-label': c.label, class: [c.numeric && 'number', c.kind, empty && 'empty'].filter(Boolean).join(' ') || null },
+        empty ? el('span', { 'aria-hidden': 'true' }, '–') : content);
+    }));
+  }
+
+  draw() {
+    const last = Math.max(0, Math.ceil(this.shown.length / PAGE_ROWS) - 1);
+    this.page = Math.min(Math.max(this.page, 0), last);
+    const first = this.page * PAGE_ROWS;
+    const rows = this.shown.slice(first, first + PAGE_ROWS);
+    this.body.replaceChildren(...rows.map((i) => this.row(i)));
+    if (!rows.length) this.body.append(el('tr', null, el('td', { class: 'nothing', colspan: this.columns.length }, 'Nothing matches.')));
+    this.previous.disabled = this.page === 0;
+    this.next.disabled = this.page === last;
+    this.pages.textContent = `Page ${integer.format(this.page + 1)} of ${integer.format(last + 1)}`;
+    this.pager.hidden = last === 0;
+    const total = this.shown.length;
+    this.status.textContent = total === this.n ? count(total, 'row') : `${integer.format(total)} of ${count(this.n, 'row')}`;
+  }
+}
