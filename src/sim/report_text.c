@@ -8,6 +8,7 @@
 
 enum {
     SINGLE_PODS_MAX = 12,  /* with more of them, placements are told by owner */
+    GROUPS_MAX = 40,       /* owners told in a list */
     PLACES_MAX = 20,       /* nodes named for one owner */
     NODE_ROWS_MAX = 50,    /* with more nodes, only the FULLEST_MAX fullest are shown */
     FULLEST_MAX = 10,
@@ -60,6 +61,16 @@ static void groups_add(struct groups *g, const struct sim_pod *p, bool by_owner,
     vec_push(&g->all.at[v->num].pods, p);
 }
 
+/* What is left of a list that ends after GROUPS_MAX. */
+static void add_rest(struct strbuf *to, const struct groups *g)
+{
+    size_t n_pods = 0;
+    for (size_t i = GROUPS_MAX; i < g->all.n; i++)
+        n_pods += g->all.at[i].pods.n;
+    if (n_pods)
+        strbuf_printf(to, "  ... and %zu pods of %zu more owners; -o wide has all\n", n_pods, g->all.n - GROUPS_MAX);
+}
+
 /* "a-1 (2), a-2": nodes in the order of the input, the first PLACES_MAX of them. */
 static void add_places(struct strbuf *to, struct groups *all, const struct sim_world *w, const struct group *g)
 {
@@ -90,11 +101,12 @@ static void add_placed(struct strbuf *to, const struct sim_world *w)
         if (w->pods.at[i].state == SIM_PLACED)
             groups_add(&g, &w->pods.at[i], w->n_in_state[SIM_PLACED] > SINGLE_PODS_MAX, "");
     STRBUF_ADD_LIT(to, "\nPlaced\n");
-    for (size_t i = 0; i < g.all.n; i++) {
+    for (size_t i = 0; i < g.all.n && i < GROUPS_MAX; i++) {
         strbuf_printf(to, "  %-*s %5zu  ", NAME_COLUMN, g.all.at[i].owner, g.all.at[i].pods.n);
         add_places(to, &g, w, &g.all.at[i]);
         strbuf_add_char(to, '\n');
     }
+    add_rest(to, &g);
     groups_fini(&g);
 }
 
@@ -128,10 +140,11 @@ static void add_pending(struct strbuf *to, const struct sim_world *w)
             groups_add(&g, p, true, sim_pod_reason(&g.arena, w, p));
     }
     STRBUF_ADD_LIT(to, "\nPending\n");
-    for (size_t i = 0; i < g.all.n; i++) {
+    for (size_t i = 0; i < g.all.n && i < GROUPS_MAX; i++) {
         strbuf_printf(to, "  %-*s %5zu\n", NAME_COLUMN, g.all.at[i].owner, g.all.at[i].pods.n);
         add_wrapped(to, sim_plain(&g.arena, g.all.at[i].message));
     }
+    add_rest(to, &g);
     groups_fini(&g);
 }
 

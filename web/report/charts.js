@@ -1,6 +1,8 @@
 /* charts.js - inline SVG. Shapes stretch with the page (preserveAspectRatio none), so all texts beside them are HTML and
  * keep their size. Every mark has a title; every chart a label that says in a sentence what it shows. */
 
+const LONG_LIST = 30; /* rows; longer ones scroll in their own box */
+const listBox = (kind, n) => (n > LONG_LIST ? { class: `${kind} long`, tabindex: '0' } : { class: kind });
 const title = (text) => svg('title', null, text);
 const stretched = (width, height, label, ...marks) =>
   svg('svg', { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': label }, title(label), marks);
@@ -23,7 +25,8 @@ function meter(resource, amounts) {
   const label = `${resource.label}: ${percent(before)} before, ${percent(after)} after, of ${resource.amount(whole)}`;
   const change = svg('rect', { class: after < before ? 'gone' : 'added', x: at(stays), width: at(Math.max(before, after)) - at(stays), height: 10 });
   return el('div', { class: `meter${after > 0.9 ? ' full' : ''}` },
-    el('span', { class: 'figure' }, el('b', null, percent(after)), el('small', null, resource.amount(whole))),
+    el('span', { class: 'figure', 'aria-hidden': 'true' }, before !== after && el('small', null, `${percent(before)} → `), el('b', null, percent(after)),
+      el('small', { class: 'of' }, `of ${resource.amount(whole)}`)),
     stretched(1000, 10, label, svg('rect', { class: 'track', width: 1000, height: 10 }),
       svg('rect', { class: 'before', width: at(stays), height: 10 }), change));
 }
@@ -31,7 +34,7 @@ function meter(resource, amounts) {
 /* rows: [{ name, note, amounts, onclick }] */
 function meters(rows, resources) {
   const head = el('div', { class: 'meter-row head', 'aria-hidden': 'true' }, el('span'), resources.map((r) => el('span', null, r.label)));
-  return el('div', { class: 'meters' }, head, rows.map((row) => el('div', { class: `meter-row${row.strong ? ' strong' : ''}` },
+  return el('div', listBox('meters', rows.length), head, rows.map((row) => el('div', { class: `meter-row${row.strong ? ' strong' : ''}` },
     el('div', { class: 'name' },
       row.onclick ? el('button', { type: 'button', class: 'link', title: 'List its pods', onclick: row.onclick }, row.name) : el('span', null, row.name),
       row.note && el('small', null, row.note)),
@@ -114,7 +117,7 @@ function heatMap(choose) {
 function countBars(rows, label) {
   const sum = (row) => row.parts.reduce((total, [, n]) => total + n, 0);
   const top = Math.max(1, ...rows.map(sum));
-  return el('div', { class: 'bars', role: 'list', 'aria-label': label }, rows.map((row) => {
+  return el('div', { ...listBox('bars', rows.length), role: 'list', 'aria-label': label }, rows.map((row) => {
     let x = 0;
     const words = `${row.name}: ${row.parts.filter(([, n]) => n).map(([, n, text]) => `${integer.format(n)} ${text}`).join(', ') || 'none'}`;
     const marks = row.parts.map(([kind, n]) => {

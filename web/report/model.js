@@ -17,7 +17,7 @@ function fill(element, attributes, children) {
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? '' : value);
   }
-  for (const child of children.flat()) {
+  for (const child of children.flat(Infinity)) {
     if (child !== null && child !== undefined && child !== false) element.append(child);
   }
   return element;
@@ -37,6 +37,7 @@ const percent = (fraction) => `${integer.format(Math.round(fraction * 100))}%`;
 const cores = (milli) => (milli && milli < 1000 ? `${integer.format(milli)}m` : decimal.format(milli / 1000));
 
 function bytes(n) {
+  if (!n) return '0';
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
   let unit = 0;
   while (n >= 1024 && unit < units.length - 1) {
@@ -56,7 +57,7 @@ function duration(seconds) {
 /* ---- Resources ---- */
 
 const RESOURCES = [
-  { key: 'cpuMilli', label: 'CPU', amount: cores },
+  { key: 'cpuMilli', label: 'CPU', amount: (milli) => `${cores(milli)}${milli && milli < 1000 ? '' : milli === 1000 ? ' core' : ' cores'}` },
   { key: 'memoryBytes', label: 'Memory', amount: bytes },
   { key: 'pods', label: 'Pods', amount: (n) => integer.format(n) },
 ];
@@ -93,6 +94,8 @@ const podState = new Uint8Array(pods.name.length);
 const podNode = (i) => (pods.node[i] < 0 ? '' : nodes.name[pods.node[i]]);
 const podZone = (i) => (pods.node[i] < 0 ? '' : nodes.zones[nodes.zone[pods.node[i]]]);
 const podOwner = (i) => (pods.owner[i] < 0 ? '' : pods.owners[pods.owner[i]]);
+/* "Deployment cart": the namespace of an owner is its pod's. */
+const podOwnerShort = (i) => podOwner(i).replace(/^(\S+) [^/]*\//, '$1 ');
 const podMessage = (i) => (pods.message[i] < 0 ? '' : pods.messages[pods.message[i]]);
 
 /* ---- Why pods are pending ---- */

@@ -58,7 +58,7 @@ function makePodTable() {
       { key: 'state', label: 'State', value: (i) => podState[i], cell: stateCell },
       { key: 'namespace', label: 'Namespace', value: (i) => pods.namespaces[pods.namespace[i]], kind: 'id' },
       { key: 'name', label: 'Name', value: (i) => pods.name[i], kind: 'id' },
-      { key: 'owner', label: 'Owner', value: podOwner, kind: 'id' },
+      { key: 'owner', label: 'Owner', value: podOwner, cell: podOwnerShort, kind: 'id' },
       { key: 'node', label: 'Node', value: podNode, kind: 'id' },
       { key: 'zone', label: 'Zone', value: podZone, kind: 'id' },
       { key: 'cpu', label: 'CPU', value: (i) => pods.cpuMilli[i], cell: (i) => cores(pods.cpuMilli[i]), numeric: true },
@@ -120,7 +120,9 @@ function section(id, heading, ...content) {
   return el('section', { id, 'aria-labelledby': `${id}-heading` }, el('h2', { id: `${id}-heading` }, heading), content);
 }
 
-const beforeAfter = () => legend(['before', 'before the run'], ['added', 'added by it'], ['gone', 'freed by it']);
+/* Freed: by pods that were preempted, or that a question took away. */
+const isFreed = () => summary.preempted > 0 || ['cpuMilli', 'memoryBytes', 'pods'].some((key) => nodes.after[key].some((after, i) => after < nodes.before[key][i]));
+const beforeAfter = () => legend(['before', 'before the run'], ['added', 'added by it'], ...(isFreed() ? [['gone', 'freed by it']] : []));
 
 function utilisationSection() {
   const zones = data.zones.length > 1 || (data.zones.length && data.zones[0].name) ? data.zones : [];
@@ -152,17 +154,15 @@ function spreadSection() {
     'Pods that name a reason; one pod may name several', countBars(reasons.map((r) => ({
       name: r.text, note: r.nodes ? `on up to ${count(r.nodes, 'node')}` : '', parts: [['pending', r.pods, 'pods']],
       onclick: () => showPods(`reason:${quoteTerm(r.text)}`, 'pending') })), 'Reasons')));
-  return [section('zones', 'Where pods are, and why some are not', el('div', { class: 'pair' }, zones, why))];
+  return [section('zones', 'Where pods are, and why some are not', el('div', { class: 'pair uneven' }, zones, why))];
 }
 
 function nodeTable() {
   const amount = (resource) => [
     { key: resource.key, label: resource.label, value: (i) => nodes.allocatable[resource.key][i],
       cell: (i) => resource.amount(nodes.allocatable[resource.key][i]), numeric: true },
-    { key: `${resource.key}-before`, label: 'Before', value: (i) => nodeShare(i, resource.key, 'before'),
-      cell: (i) => percent(nodeShare(i, resource.key, 'before')), numeric: true },
-    { key: `${resource.key}-after`, label: 'After', value: (i) => nodeShare(i, resource.key, 'after'),
-      cell: (i) => percent(nodeShare(i, resource.key, 'after')), numeric: true }];
+    { key: `${resource.key}-after`, label: `${resource.label} requested`, value: (i) => nodeShare(i, resource.key, 'after'),
+      cell: (i) => `${percent(nodeShare(i, resource.key, 'before'))} → ${percent(nodeShare(i, resource.key, 'after'))}`, numeric: true }];
   const [cpu, memory] = RESOURCES;
   return new DataTable({ id: 'nodes', label: 'nodes', n: nodes.name.length, sort: 'cpuMilli-after', descending: true,
     placeholder: 'part of a name or zone, zone:name', fields: ['name', 'zone'],
@@ -191,7 +191,50 @@ function nodesSection() {
       RESOURCES), beforeAfter()))]
     : [el('div', { class: 'pair' }, RESOURCES.slice(0, 2).map((r) => el('div', { class: 'card' }, histogram(r),
       legend(['before', 'before the run'], ['added', 'after it'])))), el('div', { class: 'card' }, heatMap(showNode))];
-  return section('nodes', 'Nodes', charts, el('div', { class: 'card' }, nodeTable().element));
+  const table = nodeTable().element;
+  return section('nodes', 'Nodes', charts, n <= METER_NODES_MAX
+    ? el('details', { class: 'card' }, el('summary', null, 'As a table'), table) : el('div', { class: 'card' }, table));
+}
+
+/* ---- Workloads: pods by owner and zone ---- */
+
+const ZONE_COLUMNS_MAX = 8;
+
+/* n[owner * zones + zone], pending[owner], total[owner]; the last owner stands for pods that have none. */
+function countWorkloads() {
+  const owners = pods.owners.length + 1;
+  const zones = nodes.zones.length;
+  const tally = { n: new Int32Array(owners * zones), pending: new Int32Array(owners), total: new Int32Array(owners) };
+  for (let i = 0; i < pods.name.length; i++) {
+    const owner = pods.owner[i] < 0 ? owners - 1 : pods.owner[i];
+    if (podState[i] === 1) continue; /* preempted: it is gone */
+    tally.total[owner]++;
+    if (pods.node[i] < 0) tally.pending[owner]++;
+    else tally.n[owner * zones + nodes.zone[pods.node[i]]]++;
+  }
+  return tally;
+}
+
+function workloadsSection() {
+  const tally = countWorkloads();
+  const zones = nodes.zones.length;
+  const owners = [...pods.owners.keys(), pods.owners.length].filter((o) => tally.total[o]);
+  const name = (o) => (o < pods.owners.length ? pods.owners[o] : 'no owner');
+  const order = nodes.zones.map((_, z) => z).sort((a, b) => compareValues(nodes.zones[a], nodes.zones[b])).slice(0, ZONE_COLUMNS_MAX);
+  const number = (n) => (n ? integer.format(n) : '');
+  const link = (o) => (o < pods.owners.length ? el('button', { type: 'button', class: 'link', title: 'List its pods',
+    onclick: () => showPods(`owner:${quoteTerm(name(o))}`) }, name(o)) : name(o));
+  const table = new DataTable({ id: 'workloads', label: 'workloads', n: owners.length, sort: 'total', descending: true,
+    placeholder: 'kind, namespace or name',
+    matcher: ({ text }) => (i) => name(owners[i]).toLowerCase().includes(text),
+    columns: [
+      { key: 'owner', label: 'Owner', value: (i) => name(owners[i]), cell: (i) => link(owners[i]), kind: 'id' },
+      { key: 'total', label: 'Pods', value: (i) => tally.total[owners[i]], cell: (i) => number(tally.total[owners[i]]), numeric: true },
+      { key: 'pending', label: 'Pending', value: (i) => tally.pending[owners[i]], cell: (i) => number(tally.pending[owners[i]]), numeric: true, kind: 'waits' },
+      ...order.map((z) => ({ key: `zone-${z}`, label: zoneName(nodes.zones[z]), numeric: true,
+        value: (i) => tally.n[owners[i] * zones + z], cell: (i) => number(tally.n[owners[i] * zones + z]) })),
+    ] });
+  return section('workloads', 'Workloads', el('div', { class: 'card' }, table.element));
 }
 
 function podsSection() {
@@ -216,6 +259,7 @@ function draw() {
     { id: 'utilisation', label: 'Utilisation', element: utilisationSection() },
     ...spreadSection().map((element) => ({ id: 'zones', label: 'Zones and reasons', element })),
     { id: 'nodes', label: 'Nodes', element: nodesSection() },
+    { id: 'workloads', label: 'Workloads', element: workloadsSection() },
     { id: 'pods', label: 'Pods', element: podsSection() },
   ];
   document.getElementById('main').append(...parts.map((p) => p.element));
