@@ -84,8 +84,10 @@ class Report:
     """A page, open; collects everything that a quiet page does not do."""
 
     def __init__(self, browser, path, size=DESKTOP, scheme="light"):
-        self.context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, offline=True)
+        self.context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, offline=True,
+                                           reduced_motion="reduce")  # no waiting for pages that scroll
         self.page = self.context.new_page()
+        self.page.set_default_timeout(10000 * int(os.environ.get("TEST_SLOWDOWN", "1")))
         self.noise = []
         self.address = path.as_uri()
         self.page.on("console", lambda m: self.noise.append(f"console {m.type}: {m.text}"))
@@ -159,7 +161,7 @@ def main(make_world=lambda folder: (), needs_browser=True):
     chosen = [t for t in _tests if len(sys.argv) < 3 or sys.argv[2] in t.__name__]
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         if needs_browser:
-            playwright = stack.enter_context(_sync_playwright())
+            playwright = stack.enter_context(import_playwright()())
             _browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
             stack.callback(_browser.close)
         world = make_world(folder)
@@ -171,4 +173,3 @@ def main(make_world=lambda folder: (), needs_browser=True):
 if len(sys.argv) < 2:
     sys.exit(__doc__)
 BERTH = sys.argv[1]
-_sync_playwright = import_playwright()

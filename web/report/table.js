@@ -73,7 +73,7 @@ class DataTable {
   heading(column) {
     const arrow = el('i', { 'aria-hidden': 'true' });
     return el('th', { role: 'columnheader', scope: 'col', 'data-key': column.key, class: column.numeric ? 'number' : null },
-      el('button', { type: 'button', onclick: () => this.sortBy(column.key) },
+      el('button', { type: 'button', title: `Sort by ${column.label}`, onclick: () => this.sortBy(column.key) },
         column.numeric ? [arrow, column.label] : [column.label, arrow]));
   }
 
