@@ -223,10 +223,13 @@ def hostile_texts_can_be_searched_and_followed(runs):
     with open_report(runs["hostile"].path) as r:
         r.search("pods", "state:pending onerror=window")
         assert r.rows("pods", "Name") == ["gated-3", "other-3"]
-        for i in range(r.page.locator("[data-chart=nodes] .name button").count()):
-            r.page.locator("[data-chart=nodes] .name button").nth(i).click()
-        for i in range(r.page.locator("[data-chart=reasons] .name button").count()):
-            r.page.locator("[data-chart=reasons] .name button").nth(i).click()
+        on_node = {n["name"]: n["after"]["pods"] for n in runs["hostile"].json["nodes"]}
+        for button in r.page.locator("[data-chart=nodes] .name button").all():
+            button.click()
+            assert r.status("pods") == f"{on_node[button.text_content()]} of 30 rows", button.text_content()
+        for button in r.page.locator("[data-chart=reasons] .name button").all():
+            button.click()
+            assert r.status("pods") == "1 of 30 rows", button.text_content()
         assert r.page.evaluate("window.hacked") is None
 
 
@@ -397,6 +400,7 @@ def a_question_shows_what_would_change(runs):
 @test
 def a_trace_is_drawn_over_time(runs):
     with open_report(runs["sample"].with_sections(trace=TRACE), size=PHONE) as r:
+        assert r.texts("[data-chart=trace-pods] .y-axis span") == ["6,000", "3,000", "0"]
         figures = dict(zip(r.texts("[data-chart=trace-figures] dt"), r.texts("[data-chart=trace-figures] dd")))
         assert figures == {"Wait p50": "1.5 s", "Wait p99": "1.5 min", "Wait max": "2 h", "Pods an hour": "1,234.5"}
         lines = r.page.locator("[data-chart=trace-utilisation] path.line")

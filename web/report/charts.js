@@ -162,6 +162,12 @@ function lines(name, heading, note, times, series, top, format) {
     legend(...series.map((s) => [s.kind, s.label])));
 }
 
+/* The next 1, 2, 4, 6, 8 or 10 times a power of ten: a scale that halves well. */
+function niceTop(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return Math.max(2, [1, 2, 4, 6, 8, 10].find((step) => step * power >= value) * power);
+}
+
 /* Maxima of pieces that can be spread into a call. */
 function chunkMax(values) {
   const maxima = [0];

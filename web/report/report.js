@@ -7,20 +7,20 @@ let podTable;
 /* ---- The table of pods, and the ways into it ---- */
 
 function dictionaryTest(texts, indexes, accept) {
-  const hits = texts.map((text) => accept(text.toLowerCase()));
+  const hits = texts.map((text) => accept(folded(text)));
   return (i) => indexes[i] >= 0 && hits[indexes[i]];
 }
 
-/* Names in lower case, made when the first search needs them. */
-let lowerNames;
+/* Made when the first search needs them. */
+let foldedNames;
 
 function podMatcher({ field, text }) {
   const accept = field ? (candidate) => candidate === text : (candidate) => candidate.includes(text);
-  lowerNames = lowerNames || pods.name.map((name) => name.toLowerCase());
+  foldedNames = foldedNames || pods.name.map(folded);
   const onNode = dictionaryTest(nodes.name, pods.node, accept);
-  const zones = nodes.zones.map((zone) => accept(zone.toLowerCase()));
+  const zones = nodes.zones.map((zone) => accept(folded(zone)));
   const tests = {
-    name: (i) => accept(lowerNames[i]),
+    name: (i) => accept(foldedNames[i]),
     namespace: dictionaryTest(pods.namespaces, pods.namespace, accept),
     owner: dictionaryTest(pods.owners, pods.owner, accept),
     node: onNode,
@@ -167,7 +167,7 @@ function nodeTable() {
   return new DataTable({ id: 'nodes', label: 'nodes', n: nodes.name.length, sort: 'cpuMilli-after', descending: true,
     placeholder: 'part of a name or zone, zone:name', fields: ['name', 'zone'],
     matcher: ({ field, text }) => {
-      const accept = field ? (t) => t.toLowerCase() === text : (t) => t.toLowerCase().includes(text);
+      const accept = field ? (t) => folded(t) === text : (t) => folded(t).includes(text);
       const zones = nodes.zones.map(accept);
       return (i) => (field !== 'zone' && accept(nodes.name[i])) || (field !== 'name' && zones[nodes.zone[i]]);
     },
@@ -226,7 +226,7 @@ function workloadsSection() {
     onclick: () => showPods(`owner:${quoteTerm(name(o))}`) }, name(o)) : name(o));
   const table = new DataTable({ id: 'workloads', label: 'workloads', n: owners.length, sort: 'total', descending: true,
     placeholder: 'kind, namespace or name',
-    matcher: ({ text }) => (i) => name(owners[i]).toLowerCase().includes(text),
+    matcher: ({ text }) => (i) => folded(name(owners[i])).includes(text),
     columns: [
       { key: 'owner', label: 'Owner', value: (i) => name(owners[i]), cell: (i) => link(owners[i]), kind: 'id' },
       { key: 'total', label: 'Pods', value: (i) => tally.total[owners[i]], cell: (i) => number(tally.total[owners[i]]), numeric: true },

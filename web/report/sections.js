@@ -26,6 +26,7 @@ function valueText(value) {
   return Object.entries(value).map(([k, v]) => `${words(k)} ${valueText(v)}`).join(', ');
 }
 
+const NAME_KEYS = ['namespace', 'name', 'owner', 'node', 'from', 'to'];
 const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
 
 function figures(entries) {
@@ -40,8 +41,8 @@ function objectTable(id, label, list) {
   return new DataTable({ id, label, n: list.length, placeholder: 'words or "a phrase"',
     columns: keys.map((key) => ({ key, label: words(key),
       value: (i) => (typeof list[i][key] === 'number' ? list[i][key] : cells(i, key)), cell: (i) => cells(i, key),
-      numeric: list.every((entry) => typeof entry[key] === 'number') })),
-    matcher: (term) => (i) => keys.some((key) => cells(i, key).toLowerCase().includes(term.text)) }).element;
+      numeric: list.every((entry) => typeof entry[key] === 'number'), kind: NAME_KEYS.includes(key) ? 'id' : null })),
+    matcher: (term) => (i) => keys.some((key) => folded(cells(i, key)).includes(term.text)) }).element;
 }
 
 function listOf(id, label, list) {
@@ -80,7 +81,7 @@ function utilisationLines(samples, times, capacity) {
 function podLines(samples, times) {
   const series = [{ kind: 'running', label: 'Running', values: samples.map((s) => numberOf(s.running)) },
     { kind: 'waiting', label: 'Waiting', values: samples.map((s) => numberOf('waiting' in s ? s.waiting : s.pending)) }];
-  const top = Math.max(1, ...series.flatMap((s) => chunkMax(s.values)));
+  const top = niceTop(Math.max(1, ...series.flatMap((s) => chunkMax(s.values))));
   return lines('trace-pods', 'Pods over time', 'Running, and waiting for a node', times, series, top, (n) => integer.format(Math.round(n)));
 }
 

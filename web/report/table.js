@@ -10,18 +10,22 @@ const PAGE_ROWS = matchMedia('(max-width: 760px)').matches ? 10 : 25;
 const SMALL_TABLE = 8; /* up to here there is nothing to search */
 const LARGE_TABLE = 20000; /* from here on typing is waited for */
 
-/* [{ field, text }]: field is '' for a term without one that the table knows. Texts are in lower case. */
+/* Texts are compared in this form: an input line cannot hold other white space than blanks. */
+const folded = (text) => text.toLowerCase().replace(/\s+/g, ' ');
+
+/* [{ field, text }]: field is '' for a term without one that the table knows. Texts are folded. */
 function parseQuery(query, fields) {
   const terms = [];
-  for (const [whole, field, phrase, word] of query.matchAll(/(?:([a-z]+):)?(?:"([^"]*)"|(\S+))/gi)) {
+  for (const [whole, field, phrase, word] of query.matchAll(/(?:([a-z]+):)?(?:"((?:[^"\\]|\\.)*)"|(\S+))/gi)) {
     const known = field && fields.includes(field.toLowerCase());
-    const text = known || !field ? (phrase === undefined ? word : phrase) : whole;
-    if (text) terms.push({ field: known ? field.toLowerCase() : '', text: text.toLowerCase() });
+    const text = known || !field ? (phrase === undefined ? word : phrase.replace(/\\(.)/g, '$1')) : whole;
+    if (text) terms.push({ field: known ? field.toLowerCase() : '', text: folded(text) });
   }
   return terms;
 }
 
-const quoteTerm = (text) => (/[\s"]/.test(text) ? `"${text.replaceAll('"', ' ')}"` : text);
+/* A text as one term of a query. */
+const quoteTerm = (text) => (/[\s"]/.test(text) ? `"${text.replace(/\s+/g, ' ').replace(/["\\]/g, '\\$&')}"` : text);
 
 function compareValues(a, b) {
   if (a === b) return 0;
