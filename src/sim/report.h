@@ -1,7 +1,7 @@
 /* sim/report.h - what came out of a simulation, for people, for programs and for scripts.
  *
- * Names and messages come from files and may hold anything. Text for terminals shows control characters as "?"; JSON and
- * the page escape them.
+ * Names and messages come from files and may hold anything. Text for terminals shows control characters
+ * as "?"; JSON and the page escape them.
  *
  * Thread: one. The world has been run. */
 #pragma once
@@ -21,7 +21,8 @@ void sim_zones(const struct sim_world *w, sim_zone_vec *ret_zones);
 /* One sum over all nodes, with an empty name. */
 struct sim_zone sim_total(const struct sim_world *w);
 
-/* A further member of the document, made elsewhere: a key and a JSON value ("whatIf", "trace"; docs/simulate.md). */
+/* A further member of the document, made elsewhere: a key and a JSON value ("whatIf", "trace";
+ * docs/simulate.md). */
 struct sim_section {
     const char *key;
     struct str json;
@@ -34,7 +35,8 @@ struct sim_sections {
 void sim_report_text(struct strbuf *to, const struct sim_world *w);
 /* A table with a row for every pod, and columns that awk can tell apart. */
 void sim_report_wide(struct strbuf *to, const struct sim_world *w);
-/* A line for every pod that had no node: "namespace/name node", "namespace/name -" when it is still without. */
+/* A line for every pod that had no node: "namespace/name node", "namespace/name -" when it is still
+ * without. */
 void sim_report_names(struct strbuf *to, const struct sim_world *w);
 
 /* docs/simulate.md has the fields; ends with a newline. `more` may be NULL: nothing to add. */

@@ -1,4 +1,5 @@
-/* sim/report_json.c - see report.h: the reports for programs. docs/simulate.md describes the fields; they only ever grow. */
+/* sim/report_json.c - see report.h: the reports for programs. docs/simulate.md describes the fields;
+ * they only ever grow. */
 #include "api/json.h"
 #include "api/yaml.h"
 #include "sim/report_priv.h"

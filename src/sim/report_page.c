@@ -1,11 +1,12 @@
 /* sim/report_page.c - see report.h: the page, which is fixed but for its data.
  *
- * The data is the document of report_json.c in a form for large clusters: nodes and pods are columns instead of objects,
- * and what repeats (namespaces, owners, messages, zones) is an index into a list of texts. web/report/model.js reads it.
- * Pods stand in the order of their states' interest: pending, preempted, placed, running; at most SIM_PAGE_PODS_MAX.
+ * The data is the document of report_json.c in a form for large clusters: nodes and pods are columns
+ * instead of objects, and what repeats (namespaces, owners, messages, zones) is an index into a list of
+ * texts. web/report/model.js reads it. Pods stand in the order of their states' interest: pending,
+ * preempted, placed, running; at most SIM_PAGE_PODS_MAX.
  *
- * It stands in a script element, so no "<" may be in it: that is what an end tag and a comment begin with. In JSON it can
- * only be part of a string, where it has an escape. */
+ * It stands in a script element, so no "<" may be in it: that is what an end tag and a comment begin
+ * with. In JSON it can only be part of a string, where it has an escape. */
 #include "sim/report_page.h"
 
 #include "api/json.h"

@@ -11,7 +11,8 @@ static inline const char *sim_node_name(const struct sim_world *w, const struct 
     return p->node == SIM_NO_NODE ? NULL : w->nodes.at[p->node].form->meta.name;
 }
 
-/* The text itself, or a copy with "?" for what a terminal would obey: control characters and bytes that are not UTF-8. */
+/* The text itself, or a copy with "?" for what a terminal would obey: control characters and bytes that
+ * are not UTF-8. */
 const char *sim_plain(struct arena *a, const char *text);
 /* Why a pod is where it is not: the scheduler's message, or who took its place; NULL when it has a node. */
 const char *sim_pod_reason(struct arena *a, const struct sim_world *w, const struct sim_pod *p);

@@ -1,7 +1,7 @@
 /* sim/report_text.c - see report.h: the report for people.
  *
- * It stays readable when there is much to tell: pods are told by owner, long messages are wrapped, and of many nodes only
- * the fullest are shown. */
+ * It stays readable when there is much to tell: pods are told by owner, long messages are wrapped, and
+ * of many nodes only the fullest are shown. */
 #include "sim/report_priv.h"
 
 #include <stdio.h>

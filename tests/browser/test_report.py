@@ -266,6 +266,7 @@ def a_phone_needs_no_sideways_scrolling(runs):
             r.page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
             assert r.page.evaluate(OVERFLOW) <= 0, f"{name}: {r.page.evaluate(OVERFLOW)} pixels too wide"
             assert r.page.locator("#pods-table thead button").first.is_visible(), "sorting is for phones, too"
+            assert not r.page.locator("#pods-table td.empty").first.is_visible(), "a card has no empty lines"
 
 
 @test

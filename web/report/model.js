@@ -1,9 +1,10 @@
 'use strict';
 /* model.js - the data of the page, and what is computed from it before anything is drawn.
  *
- * The data block is the document of `berth simulate -o json` in columns (src/sim/report_page.c): data.nodes.name[i],
- * data.nodes.after.cpuMilli[i], data.pods.name[i]; namespaces, owners, messages and zones are indexes into lists of texts.
- * Names and messages are hostile: they only ever become text nodes and attribute values (el, svg below), never markup. */
+ * The data block is the document of `berth simulate -o json` in columns (src/sim/report_page.c):
+ * data.nodes.name[i], data.nodes.after.cpuMilli[i], data.pods.name[i]; namespaces, owners, messages and
+ * zones are indexes into lists of texts. Names and messages are hostile: they only ever become text
+ * nodes and attribute values (el, svg below), never markup. */
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const nodes = data.nodes;
@@ -57,14 +58,22 @@ function duration(seconds) {
 /* ---- Resources ---- */
 
 const RESOURCES = [
-  { key: 'cpuMilli', label: 'CPU', amount: (milli) => `${cores(milli)}${milli && milli < 1000 ? '' : milli === 1000 ? ' core' : ' cores'}` },
+  {
+    key: 'cpuMilli',
+    label: 'CPU',
+    amount: (milli) => `${cores(milli)}${milli && milli < 1000 ? '' : milli === 1000 ? ' core' : ' cores'}`,
+  },
   { key: 'memoryBytes', label: 'Memory', amount: bytes },
   { key: 'pods', label: 'Pods', amount: (n) => integer.format(n) },
 ];
 
 /* A node in the form that zones have. */
 function nodeAmounts(i) {
-  const at = (columns) => ({ cpuMilli: columns.cpuMilli[i], memoryBytes: columns.memoryBytes[i], pods: columns.pods[i] });
+  const at = (columns) => ({
+    cpuMilli: columns.cpuMilli[i],
+    memoryBytes: columns.memoryBytes[i],
+    pods: columns.pods[i],
+  });
   return { allocatable: at(nodes.allocatable), before: at(nodes.before), after: at(nodes.after) };
 }
 
@@ -100,8 +109,8 @@ const podMessage = (i) => (pods.message[i] < 0 ? '' : pods.messages[pods.message
 
 /* ---- Why pods are pending ---- */
 
-/* "0/9 nodes are available: 5 Insufficient cpu, 3 node(s) had untolerated taint {a: b}. preemption: ..." as its reasons,
- * each with the number of nodes; any other message is one reason without a number. */
+/* "0/9 nodes are available: 5 Insufficient cpu, 3 node(s) had untolerated taint {a: b}. preemption:
+ * ..." as its reasons, each with the number of nodes; any other message is one reason without a number. */
 function reasonsOf(message) {
   const fit = /^0\/\d+ nodes are available: (.*)$/s.exec(message);
   if (!fit) return [{ text: message, nodes: 0 }];
@@ -112,11 +121,13 @@ function reasonsOf(message) {
   });
 }
 
-/* One entry a reason: how many pods name it and how many nodes it rules out at most. A pod may name several. */
+/* One entry a reason: how many pods name it and how many nodes it rules out at most. A pod may name
+ * several. */
 function pendingReasons() {
   const byText = new Map();
   const perMessage = new Map();
-  for (let i = 0; i < pods.counts.pending; i++) perMessage.set(pods.message[i], (perMessage.get(pods.message[i]) || 0) + 1);
+  for (let i = 0; i < pods.counts.pending; i++)
+    perMessage.set(pods.message[i], (perMessage.get(pods.message[i]) || 0) + 1);
   for (const [message, n] of perMessage) {
     for (const reason of reasonsOf(pods.messages[message])) {
       const entry = byText.get(reason.text) || { text: reason.text, pods: 0, nodes: 0 };

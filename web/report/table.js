@@ -2,9 +2,9 @@
  *
  * Rows are numbers; a column says what a row's cell holds:
  *     { key, label, value(i) -> text or number to sort by, cell(i) -> text or element (default: value), numeric }
- * Only the rows of one page are ever elements. On a phone a row is a card (report.css), which would take the roles of rows
- * and cells away from them, so they are given by name. A query is made of words, "phrases" and field:value, all of which must be
- * met; `matcher` turns one term into a test of a row. */
+ * Only the rows of one page are ever elements. On a phone a row is a card (report.css), which would
+ * take the roles of rows and cells away from them, so they are given by name. A query is made of words,
+ * "phrases" and field:value, all of which must be met; `matcher` turns one term into a test of a row. */
 
 const PAGE_ROWS = matchMedia('(max-width: 760px)').matches ? 10 : 25;
 const SMALL_TABLE = 8; /* up to here there is nothing to search */
@@ -53,32 +53,76 @@ class DataTable {
   }
 
   build() {
-    this.input = el('input', { type: 'search', id: `${this.id}-search`, placeholder: this.placeholder, autocomplete: 'off',
-      spellcheck: 'false', oninput: () => this.typed() });
+    this.input = el('input', {
+      type: 'search',
+      id: `${this.id}-search`,
+      placeholder: this.placeholder,
+      autocomplete: 'off',
+      spellcheck: 'false',
+      oninput: () => this.typed(),
+    });
     this.status = el('p', { class: 'status', role: 'status', 'aria-live': 'polite' });
-    this.buttons = this.filters.map((f, i) => el('button', { type: 'button', 'aria-pressed': String(i === 0),
-      onclick: () => this.choose(i) }, f.label, el('span', { class: 'n' }, integer.format(f.n))));
-    this.head = el('tr', { role: 'row' }, this.columns.map((c) => this.heading(c)));
+    this.buttons = this.filters.map((f, i) =>
+      el(
+        'button',
+        { type: 'button', 'aria-pressed': String(i === 0), onclick: () => this.choose(i) },
+        f.label,
+        el('span', { class: 'n' }, integer.format(f.n)),
+      ),
+    );
+    this.head = el(
+      'tr',
+      { role: 'row' },
+      this.columns.map((c) => this.heading(c)),
+    );
     this.body = el('tbody', { role: 'rowgroup' });
     this.previous = el('button', { type: 'button', onclick: () => this.turn(-1) }, 'Previous');
     this.next = el('button', { type: 'button', onclick: () => this.turn(1) }, 'Next');
     this.pages = el('span');
-    this.pager = el('div', { class: 'pager', role: 'group', 'aria-label': `Pages of ${this.label}` },
-      this.previous, this.pages, this.next);
-    this.element = el('div', { class: 'data', id: `${this.id}-table` },
-      el('div', { class: 'tools', hidden: this.n <= SMALL_TABLE && !this.filters.length },
+    this.pager = el(
+      'div',
+      { class: 'pager', role: 'group', 'aria-label': `Pages of ${this.label}` },
+      this.previous,
+      this.pages,
+      this.next,
+    );
+    this.element = el(
+      'div',
+      { class: 'data', id: `${this.id}-table` },
+      el(
+        'div',
+        { class: 'tools', hidden: this.n <= SMALL_TABLE && !this.filters.length },
         el('div', { class: 'search' }, el('label', { for: this.input.id }, `Search ${this.label}`), this.input),
-        this.buttons.length ? el('div', { class: 'segments', role: 'group', 'aria-label': 'State' }, this.buttons) : null),
-      el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Table of ${this.label}` },
-        el('table', { role: 'table' }, el('caption', { class: 'hidden' }, this.label), el('thead', { role: 'rowgroup' }, this.head), this.body)),
-      el('div', { class: 'below' }, this.status, this.pager));
+        this.buttons.length
+          ? el('div', { class: 'segments', role: 'group', 'aria-label': 'State' }, this.buttons)
+          : null,
+      ),
+      el(
+        'div',
+        { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Table of ${this.label}` },
+        el(
+          'table',
+          { role: 'table' },
+          el('caption', { class: 'hidden' }, this.label),
+          el('thead', { role: 'rowgroup' }, this.head),
+          this.body,
+        ),
+      ),
+      el('div', { class: 'below' }, this.status, this.pager),
+    );
   }
 
   heading(column) {
     const arrow = el('i', { 'aria-hidden': 'true' });
-    return el('th', { role: 'columnheader', scope: 'col', 'data-key': column.key, class: column.numeric ? 'number' : null },
-      el('button', { type: 'button', title: `Sort by ${column.label}`, onclick: () => this.sortBy(column.key) },
-        column.numeric ? [arrow, column.label] : [column.label, arrow]));
+    return el(
+      'th',
+      { role: 'columnheader', scope: 'col', 'data-key': column.key, class: column.numeric ? 'number' : null },
+      el(
+        'button',
+        { type: 'button', title: `Sort by ${column.label}`, onclick: () => this.sortBy(column.key) },
+        column.numeric ? [arrow, column.label] : [column.label, arrow],
+      ),
+    );
   }
 
   typed() {
@@ -127,12 +171,27 @@ class DataTable {
   }
 
   row(i) {
-    return el('tr', { role: 'row' }, this.columns.map((c) => {
-      const content = c.cell ? c.cell(i) : c.value(i);
-      const empty = content === '' || content === null;
-      return el('td', { role: 'cell', 'data-label': c.label, class: [c.numeric && 'number', c.kind, empty && 'empty'].filter(Boolean).join(' ') || null },
-        empty ? el('span', { 'aria-hidden': 'true' }, '–') : c.kind === 'id' && typeof content === 'string' ? el('span', null, content) : content);
-    }));
+    return el(
+      'tr',
+      { role: 'row' },
+      this.columns.map((c) => {
+        const content = c.cell ? c.cell(i) : c.value(i);
+        const empty = content === '' || content === null;
+        return el(
+          'td',
+          {
+            role: 'cell',
+            'data-label': c.label,
+            class: [c.numeric && 'number', c.kind, empty && 'empty'].filter(Boolean).join(' ') || null,
+          },
+          empty
+            ? el('span', { 'aria-hidden': 'true' }, '–')
+            : c.kind === 'id' && typeof content === 'string'
+              ? el('span', null, content)
+              : content,
+        );
+      }),
+    );
   }
 
   draw() {
@@ -141,12 +200,20 @@ class DataTable {
     const first = this.page * PAGE_ROWS;
     const rows = this.shown.slice(first, first + PAGE_ROWS);
     this.body.replaceChildren(...rows.map((i) => this.row(i)));
-    if (!rows.length) this.body.append(el('tr', { role: 'row' }, el('td', { role: 'cell', class: 'nothing', colspan: this.columns.length }, 'Nothing matches.')));
+    if (!rows.length)
+      this.body.append(
+        el(
+          'tr',
+          { role: 'row' },
+          el('td', { role: 'cell', class: 'nothing', colspan: this.columns.length }, 'Nothing matches.'),
+        ),
+      );
     this.previous.disabled = this.page === 0;
     this.next.disabled = this.page === last;
     this.pages.textContent = `Page ${integer.format(this.page + 1)} of ${integer.format(last + 1)}`;
     this.pager.hidden = last === 0;
     const total = this.shown.length;
-    this.status.textContent = total === this.n ? count(total, 'row') : `${integer.format(total)} of ${count(this.n, 'row')}`;
+    this.status.textContent =
+      total === this.n ? count(total, 'row') : `${integer.format(total)} of ${count(this.n, 'row')}`;
   }
 }
