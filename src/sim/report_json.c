@@ -36,7 +36,7 @@ static void add_pod(struct strbuf *to, const struct sim_world *w, const struct s
     if (p->state == SIM_PENDING) {
         sim_json_text(to, "message", p->message);
     } else {
-        sim_json_text(to, "node", sim_node_name(w, p));
+        sim_json_text(to, "node", report_node_name(w, p));
     }
     if (p->state == SIM_EVICTED && p->evicted_by >= 0) {
         STRBUF_ADD_LIT(to, ",\"by\":{");

@@ -6,7 +6,7 @@
 #include "sim/report.h"
 
 /* NULL without one. Of an evicted pod: where it was. */
-static inline const char *sim_node_name(const struct sim_world *w, const struct sim_pod *p)
+static inline const char *report_node_name(const struct sim_world *w, const struct sim_pod *p)
 {
     return p->node == SIM_NO_NODE ? NULL : w->nodes.at[p->node].form->meta.name;
 }

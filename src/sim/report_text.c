@@ -159,7 +159,7 @@ static void add_evicted(struct strbuf *to, const struct sim_world *w)
         const struct sim_pod *p = &w->pods.at[i];
         if (p->state != SIM_EVICTED)
             continue;
-        const char *node = sim_node_name(w, p);
+        const char *node = report_node_name(w, p);
         strbuf_printf(to, "  %s/%s on %s", sim_plain(&a, p->ns), sim_plain(&a, p->name), node ? sim_plain(&a, node) : "-");
         if (p->evicted_by >= 0) {
             const struct sim_pod *by = &w->pods.at[p->evicted_by];

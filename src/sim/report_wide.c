@@ -59,7 +59,7 @@ static void fill_row(struct arena *a, const struct sim_world *w, const struct si
     row[NAME] = word(a, p->name);
     row[OWNER] = owner_word(a, p->owner);
     row[STATE] = states[p->state];
-    row[NODE] = word(a, sim_node_name(w, p));
+    row[NODE] = word(a, report_node_name(w, p));
     row[ZONE] = word(a, p->node == SIM_NO_NODE ? NULL : w->nodes.at[p->node].zone);
     row[CPU] = cpu_word(a, p->form->requested->milli_cpu);
     row[MEMORY] = memory_word(a, p->form->requested->memory);
@@ -111,7 +111,7 @@ void sim_report_names(struct strbuf *to, const struct sim_world *w)
         if (p->state != SIM_PLACED && p->state != SIM_PENDING)
             continue;
         strbuf_printf(to, "%s/%s %s\n", word(&a, p->ns), word(&a, p->name),
-                      p->state == SIM_PLACED ? word(&a, sim_node_name(w, p)) : "-");
+                      p->state == SIM_PLACED ? word(&a, report_node_name(w, p)) : "-");
         arena_reset(&a);
     }
     arena_fini(&a);

@@ -109,7 +109,16 @@ class Report:
 
     def search(self, table, query):
         self.page.fill(f"#{table}-search", query)
-        self.page.wait_for_timeout(250)  # a large table waits for the end of typing
+        self.wait_for_query(table, query)
+
+    def wait_for_query(self, table, query):
+        """Until the rows are those of the query: a large table waits for the end of typing."""
+        shown = self.page.locator(f"#{table}-table")
+        for _ in range(200):
+            if shown.get_attribute("data-query") == query:
+                return
+            self.page.wait_for_timeout(25)
+        raise AssertionError(f"{table}: the query {query!r} was not answered")
 
     def status(self, table):
         return self.page.inner_text(f"#{table}-table .status")

@@ -348,7 +348,7 @@ def the_keyboard_is_enough(runs):
         assert r.page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
         r.page.focus("#pods-search")
         r.page.keyboard.type("orders")
-        r.page.wait_for_timeout(50)
+        r.wait_for_query("pods", "orders")
         assert len(r.rows("pods", "Name")) == 3
         r.page.focus("#pods-table th[data-key=name] button")
         r.page.keyboard.press("Enter")
@@ -367,43 +367,79 @@ def paper_gets_charts_and_no_buttons(runs):
 
 # ---- Sections that are there only when the document has them ----
 
+def amounts(cpu, memory, pods):
+    return {"cpuMilli": cpu, "memoryBytes": memory << 30, "pods": pods}
+
+
+def use(name, before, after, **more):
+    return {"name": name, **more, "allocatableBefore": amounts(8000, 16, 110), "allocatable": amounts(8000, 16, 110),
+            "before": amounts(before, 1, 1), "after": amounts(after, 1, 1)}
+
+
 WHAT_IF = {
-    "question": "drain <a-1>",
-    "moved": [{"namespace": "shop", "name": f"cart-{i}", "from": "a-1", "to": "b-1"} for i in range(30)],
-    "newlyPending": [{"namespace": "shop", "name": "<b>left</b>", "message": "0/8 nodes are available: 8 Insufficient cpu."}],
-    "noLongerPending": [],
-    "blocked": [{"pod": {"namespace": "shop", "name": "db-0"}, "by": "budget"}],
-    "notes": ["one", "two"],
+    "changes": ["drain <a-1>"],
+    "difference": {
+        "summary": {"moved": 30, "pending": 1, "notPreempted": 0},
+        "pods": [*({"namespace": "shop", "name": f"cart-{i}", "owner": "Deployment shop/cart", "change": "moved", "from": "a-1", "to": "b-1"}
+                   for i in range(30)),
+                 {"namespace": "shop", "name": "<b>left</b>", "owner": None, "change": "pending", "from": "a-1", "to": None,
+                  "message": "0/8 nodes are available: 8 Insufficient cpu."}],
+        "nodes": [use("a-1", 4000, 0, zone="north-a")],
+        "zones": [use("north-a", 4000, 2000), use("north-b", 0, 2000)],
+        "cluster": use("", 4000, 4000),
+    },
+    "lost": [],
+    "drain": {"nodes": ["a-1"], "rounds": 2, "blocked": [{"namespace": "shop", "name": "db-0", "budget": "shop/db"}]},
+    "capacity": {"of": "Pod shop/web", "copies": 12, "limitReached": False, "free": amounts(2000, 4, 9)},
 }
 TRACE = {
     "samples": [{"timeSeconds": 60 * i, "cpuMilli": 1000 * (i % 10), "memoryBytes": 1 << 30, "running": i, "waiting": 5000 - i} for i in range(4000)],
     "capacity": {"cpuMilli": 10000, "memoryBytes": 8 << 30},
-    "waitSeconds": {"p50": 1.5, "p99": 90, "max": 7200},
+    "waitSeconds": {"p50": 1.5, "p99": 90, "max": 7200, "mean": 3, "pods": 100},
     "throughputPerHour": 1234.5,
+    "queue": {"mean": 3.5, "max": 5000},
+    "stillWaiting": [{"pods": 3, "message": "0/9 nodes are available: 9 Insufficient cpu.", "example": "default/<i>x</i>"}],
 }
+
+
+def shown_figures(report, chart):
+    return dict(zip(report.texts(f"[data-chart={chart}] dt"), report.texts(f"[data-chart={chart}] dd")))
 
 
 @test
 def a_question_shows_what_would_change(runs):
     with open_report(runs["sample"].with_sections(whatIf=WHAT_IF)) as r:
-        figures = dict(zip(r.texts("[data-chart=what-if] dt"), r.texts("[data-chart=what-if] dd")))
-        assert figures == {"Moved": "30", "Newly pending": "1", "No longer pending": "0", "Blocked": "1", "Notes": "2",
-                           "Question": "drain <a-1>"}
-        r.page.fill("#what-if-0-search", "cart-29")
-        r.page.wait_for_timeout(50)
-        assert r.rows("what-if-0", "Name") == ["cart-29"] and r.rows("what-if-0", "To") == ["b-1"]
+        assert r.texts(".changes li") == ["drain <a-1>"]
+        assert shown_figures(r, "difference") == {"Moved": "30", "Pending": "1", "Not preempted": "0"}
+        r.search("difference-pods", "cart-29")
+        assert r.rows("difference-pods", "Name") == ["cart-29"] and r.rows("difference-pods", "To") == ["b-1"]
+        r.search("difference-pods", "left")
+        assert r.rows("difference-pods", "Name") == ["<b>left</b>"]
+        assert r.page.locator("figure[data-chart=difference] .meter-row:not(.head)").count() == 3
+        gone = r.page.locator("figure[data-chart=difference] .meter-row").nth(2).locator("rect.gone").first
+        assert float(gone.get_attribute("width")) == 250
+        assert shown_figures(r, "what-if-drain") == {"Rounds": "2", "Nodes": "1", "Blocked": "1"}
+        assert shown_figures(r, "what-if-capacity")["Free"] == "2 cores, 4 GiB, 9 pods"
         r.page.evaluate("document.querySelectorAll('#what-if details').forEach((d) => { d.open = true; })")
-        assert r.rows("what-if-1", "Name") == ["<b>left</b>"]
-        assert r.rows("what-if-2", "Pod") == ["shop/db-0"]
+        assert r.rows("what-if-drain-blocked", "Budget") == ["shop/db"]
         assert r.page.locator("nav a[href='#what-if']").count() == 1
+
+
+@test
+def lists_at_the_top_of_an_answer_are_tables(runs):
+    answer = {"moved": [{"namespace": "shop", "name": "a", "from": "x", "to": "y"}], "newlyPending": [], "notes": ["one", "two"]}
+    with open_report(runs["sample"].with_sections(whatIf=answer), size=PHONE) as r:
+        assert shown_figures(r, "what-if") == {"Moved": "1", "Newly pending": "0", "Notes": "2"}
+        assert r.rows("what-if-moved", "From") == ["x"]
+        assert r.page.evaluate(OVERFLOW) <= 0
 
 
 @test
 def a_trace_is_drawn_over_time(runs):
     with open_report(runs["sample"].with_sections(trace=TRACE), size=PHONE) as r:
         assert r.texts("[data-chart=trace-pods] .y-axis span") == ["6,000", "3,000", "0"]
-        figures = dict(zip(r.texts("[data-chart=trace-figures] dt"), r.texts("[data-chart=trace-figures] dd")))
-        assert figures == {"Wait p50": "1.5 s", "Wait p99": "1.5 min", "Wait max": "2 h", "Pods an hour": "1,234.5"}
+        assert shown_figures(r, "trace-figures") == {"Wait p50": "1.5 s", "Wait p99": "1.5 min", "Longest wait": "2 h",
+                                                     "Started an hour": "1,234.5", "Waiting at most": "5,000"}
         lines = r.page.locator("[data-chart=trace-utilisation] path.line")
         assert lines.count() == 2 and r.page.locator("[data-chart=trace-pods] path.line").count() == 2
         points = re.findall(r"[ML]([\d.]+) ([\d.]+)", lines.first.get_attribute("d"))
@@ -412,13 +448,15 @@ def a_trace_is_drawn_over_time(runs):
         assert min(float(y) for _, y in points) == round(200 - 0.9 * 196, 1), "no peak is lost"
         label = r.page.locator("[data-chart=trace-utilisation] svg").get_attribute("aria-label")
         assert "CPU at most 90%" in label and "Memory at most 13%" in label
+        r.page.click("#trace summary:has-text('Still waiting')")
+        assert r.rows("trace-stillWaiting", "Example") == ["default/<i>x</i>"]
         assert r.page.evaluate(OVERFLOW) <= 0
 
 
 @test
 def sections_live_with_what_is_missing(runs):
     for sections in ({"whatIf": {}}, {"whatIf": None, "trace": None}, {"trace": {}}, {"trace": {"samples": []}},
-                     {"trace": {"samples": [{"t": 0}, {"t": 5, "pending": 3}]}}, {"whatIf": {"moved": [], "other": {"a": 1}}}):
+                     {"trace": {"samples": [{"t": 0}, {"t": 5, "pending": 3}]}}, {"whatIf": {"moved": [], "other": {"a": 1}}}, {"whatIf": {"difference": {}, "compare": {"difference": {"cluster": None}}}}):
         with open_report(runs["sample"].with_sections(**sections)) as r:
             assert r.page.locator("#pods-table tbody tr").count() > 0
 

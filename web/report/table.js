@@ -168,6 +168,7 @@ class DataTable {
       th.setAttribute('aria-sort', !sorted ? 'none' : this.descending ? 'descending' : 'ascending');
     }
     this.draw();
+    this.element.dataset.query = this.input.value; /* what the rows answer */
   }
 
   row(i) {
