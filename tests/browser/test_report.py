@@ -205,6 +205,18 @@ def the_whole_message_is_one_click_away(runs):
         assert message in cell.inner_text()
 
 
+@test
+def pods_that_are_left_out_are_told(runs):
+    page = runs["sample"].path.read_text(encoding="utf-8")
+    assert page.count('"leftOut":0') == 1
+    path = runs["sample"].path.with_name("left-out.html")
+    path.write_text(page.replace('"leftOut":0', '"leftOut":12345'), encoding="utf-8")
+    with open_report(path) as r:
+        assert "Only the first 31 pods are listed; 12,345 more are left out" in r.page.inner_text("#pods .note")
+    with open_report(runs["sample"].path) as r:
+        assert r.page.locator("#pods .note").count() == 0
+
+
 # ---- Hostile texts ----
 
 @test
