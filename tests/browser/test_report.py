@@ -370,8 +370,10 @@ def the_keyboard_is_enough(runs):
 
 @test
 def paper_gets_charts_and_no_buttons(runs):
-    with open_report(runs["sample"].path) as r:
+    with open_report(runs["sample"].path, size=(794, 1123), scheme="dark") as r:
         r.page.emulate_media(media="print")
+        assert r.page.evaluate(OVERFLOW) <= 0
+        assert r.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         assert not r.page.locator("nav").is_visible()
         assert not r.page.locator("#pods-search").is_visible()
         assert r.page.locator("[data-chart=zones]").is_visible()
