@@ -31,8 +31,17 @@ help: ## list these targets
 setup: ## install what is missing (packages by name; says what it does)
 	@scripts/setup
 
+.PHONY: build-setup
+build-setup:
+	@scripts/setup --build
+
+# Where no browser can be installed, the tests that need it fail and say so; the others still run.
+.PHONY: browser-setup
+browser-setup:
+	@scripts/setup --browser || true
+
 .PHONY: all
-all: setup ## release build: build/berth
+all: build-setup ## release build: build/berth
 	$(call configure,build,)
 	@ninja -C build --quiet
 
@@ -41,23 +50,23 @@ run: all ## build and show where the pods of a sample cluster go
 	@build/berth simulate -f examples/cluster || [ $$? = 3 ] # 3: some pods stay pending, as they should
 
 .PHONY: test
-test: all ## build and run all tests
+test: all browser-setup ## build and run all tests
 	@scripts/test build $(T)
 
 .PHONY: asan
-asan: setup ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
+asan: build-setup browser-setup ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(call configure,build-asan,-Dbuildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false)
 	@ninja -C build-asan --quiet
 	@TEST_SLOWDOWN=10 scripts/test build-asan $(T)
 
 .PHONY: tsan
-tsan: setup ## all tests under ThreadSanitizer
+tsan: build-setup browser-setup ## all tests under ThreadSanitizer
 	$(call configure,build-tsan,-Dbuildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Db_pie=true)
 	@ninja -C build-tsan --quiet
 	@TEST_SLOWDOWN=10 scripts/test build-tsan $(T)
 
 .PHONY: fuzz
-fuzz: setup ## run every fuzz target for FUZZ_SECONDS, from its corpus
+fuzz: build-setup ## run every fuzz target for FUZZ_SECONDS, from its corpus
 	@test -f build-fuzz/build.ninja || CC=clang meson setup build-fuzz $(WERROR) -Dbuildtype=debugoptimized \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true >/dev/null
 	@ninja -C build-fuzz --quiet

@@ -134,29 +134,70 @@ static int with_runs(struct simulation *s)
 
 /* ---- What is told: the report, or the answers to what was asked ---- */
 
-static int print_text(const struct simulation *s, const struct strbuf *text)
+static void add_output(const struct simulation *s, struct strbuf *to, const struct sim_what_if *asked,
+                       const struct sim_sections *more)
 {
-    if ((text->n && fwrite(text->p, 1, text->n, stdout) != text->n) || fflush(stdout) != 0)
-        return cmd_fail(s->o->c, 1, "cannot write: %s", strerror(errno));
-    return s->run.world.n_in_state[SIM_PENDING] || s->run.drain.stays.n ? EXIT_PENDING : 0;
+    const struct sim_world *w = &s->run.world;
+    switch (s->o->output) {
+    case OUTPUT_TEXT:
+        if (sim_what_if_any(asked))
+            sim_report_what_if(to, asked);
+        else
+            sim_report_text(to, w);
+        break;
+    case OUTPUT_WIDE:
+        sim_report_wide(to, w);
+        break;
+    case OUTPUT_JSON:
+        sim_report_json(to, w, more);
+        break;
+    case OUTPUT_YAML:
+        sim_report_yaml(to, w, more);
+        break;
+    case OUTPUT_NAME:
+        sim_report_names(to, w);
+        break;
+    }
+}
+
+static int print_text(const struct simulation *s, const struct sim_what_if *asked, const struct sim_sections *more)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    add_output(s, &text, asked, more);
+    bool failed = (text.n && fwrite(text.p, 1, text.n, stdout) != text.n) || fflush(stdout) != 0;
+    strbuf_fini(&text);
+    return failed ? cmd_fail(s->o->c, 1, "cannot write: %s", strerror(errno)) : 0;
+}
+
+static int write_page(const struct simulation *s, const struct sim_sections *more)
+{
+    if (!s->o->report)
+        return 0;
+    struct strbuf page;
+    strbuf_init(&page, STRBUF_NO_MAX);
+    sim_report_page(&page, &s->run.world, more);
+    bool done = cmd_write_file(s->o->report, strbuf_str(&page));
+    int why = errno;
+    strbuf_fini(&page);
+    return done ? 0 : cmd_fail(s->o->c, 1, "%s: %s", s->o->report, strerror(why));
 }
 
 static int print(const struct simulation *s, const struct sim_what_if *asked)
 {
-    static void (*const reports[])(struct strbuf *, const struct sim_world *) = { sim_report_text, sim_report_json,
-                                                                                 sim_report_names };
-    struct strbuf text;
-    strbuf_init(&text, STRBUF_NO_MAX);
-    bool is_asked = asked->difference || asked->capacity || asked->needed || asked->compared;
-    if (is_asked && s->o->output == OUTPUT_TEXT)
-        sim_report_what_if(&text, asked);
-    else if (is_asked && s->o->output == OUTPUT_JSON)
-        sim_report_what_if_json(&text, asked);
-    else
-        reports[s->o->output](&text, &s->run.world);
-    int code = print_text(s, &text);
-    strbuf_fini(&text);
-    return code;
+    struct strbuf json;
+    strbuf_init(&json, STRBUF_NO_MAX);
+    if (sim_what_if_any(asked))
+        sim_what_if_json(&json, asked);
+    struct sim_section section = { "whatIf", strbuf_str(&json) };
+    struct sim_sections more = { &section, sim_what_if_any(asked) };
+    int code = print_text(s, asked, &more);
+    if (!code)
+        code = write_page(s, &more);
+    strbuf_fini(&json);
+    if (code)
+        return code;
+    return s->run.world.n_in_state[SIM_PENDING] || s->run.drain.stays.n ? EXIT_PENDING : 0;
 }
 
 static int with_difference(struct simulation *s, struct sim_what_if *asked);

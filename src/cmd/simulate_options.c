@@ -6,7 +6,8 @@
 #include <string.h>
 
 const char simulate_help[] =
-    "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N] [-o text|json|name] [WHAT-IF...]\n\n"
+    "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N]\n"
+    "                      [-o text|wide|json|yaml|name] [--report FILE.html] [WHAT-IF...]\n\n"
     "Reads a cluster (nodes, pods, controllers, volumes ...) from YAML or JSON as kubectl prints it, makes the pods that its\n"
     "controllers lack, lets the scheduler place every pod that has no node, and says where each went or why it stays.\n"
     "Nothing outside is touched. The same input, configuration and seed give the same answer.\n\n"
@@ -14,8 +15,11 @@ const char simulate_help[] =
     "  --config FILE  a KubeSchedulerConfiguration\n"
     "  --seed N       for choices among equally good nodes (default 1)\n"
     "  -o text        for people (default)\n"
+    "  -o wide        a row a pod: NAMESPACE NAME OWNER STATE NODE ZONE CPU MEMORY REASON\n"
     "  -o json        for programs: docs/simulate.md\n"
-    "  -o name        a line a pod: \"namespace/name node\", or - for the node\n\n"
+    "  -o yaml        the same document in YAML\n"
+    "  -o name        a line a pod: \"namespace/name node\", or - for the node\n"
+    "  --report FILE  also writes one HTML page with charts and tables that can be searched; it needs no network\n\n"
     "what if (any number of these, applied in their order; the answer is the difference to the plain run):\n"
     "  --cordon NODE                nothing new goes there\n"
     "  --drain NODE                 its pods are evicted, as far as PodDisruptionBudgets allow\n"
@@ -35,6 +39,8 @@ const char simulate_help[] =
     "  berth simulate -f examples/cluster\n"
     "  kubectl get nodes,pods -A -o json | berth simulate -f - -f new-deployment.yaml\n"
     "  berth simulate -f cluster.yaml --config scheduler.yaml -o json\n"
+    "  berth simulate -f cluster.yaml --report cluster.html\n"
+    "  berth simulate -f cluster.yaml -o wide | awk '$4 == \"Pending\"'\n"
     "  berth simulate -f cluster.yaml --cordon node-7 --scale deploy/shop/cart=20\n"
     "  berth simulate -f cluster.yaml --drain node-7\n"
     "  berth simulate -f cluster.yaml --drain -l pool=old --add-nodes 4 --like node-1\n"
@@ -84,13 +90,19 @@ static int take_seed(struct simulate_options *o, const char *value)
 
 static int take_output(struct simulate_options *o, const char *value)
 {
-    static const char *const names[] = { "text", "json", "name" };
-    for (int i = 0; i < 3; i++)
+    static const char *const names[] = { "text", "wide", "json", "yaml", "name" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(value, names[i]) == 0) {
             o->output = (enum simulate_output)i;
             return 0;
         }
-    return cmd_fail(o->c, EXIT_USAGE, "-o is text, json or name, not \"%s\"", value);
+    return cmd_fail(o->c, EXIT_USAGE, "-o is text, wide, json, yaml or name, not \"%s\"", value);
+}
+
+static int take_report(struct simulate_options *o, const char *value)
+{
+    o->report = value;
+    return 0;
 }
 
 static int take_cordon(struct simulate_options *o, const char *value)
@@ -190,6 +202,7 @@ static const struct {
     { "--like", true, take_like },
     { "--nodes-needed", false, take_nodes_needed },
     { "--remove-node", true, take_remove_node },
+    { "--report", true, take_report },
     { "--scale", true, take_scale },
     { "--seed", true, take_seed },
 };

@@ -9,12 +9,12 @@
 #include "cmd/cmd.h"
 #include "sim/change.h"
 
-enum simulate_output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_NAME };
+enum simulate_output { OUTPUT_TEXT, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML, OUTPUT_NAME };
 
 struct simulate_options {
     const struct command *c;
     VEC(const char *) paths;
-    const char *config;
+    const char *config, *report; /* files; NULL: not given */
     uint64_t seed;
     enum simulate_output output;
     VEC(struct sim_change) changes;

@@ -1,5 +1,8 @@
 /* sim/report.h - what came out of a simulation, for people, for programs and for scripts.
  *
+ * Names and messages come from files and may hold anything. Text for terminals shows control characters
+ * as "?"; JSON and the page escape them.
+ *
  * Thread: one. The world has been run. */
 #pragma once
 
@@ -18,8 +21,30 @@ void sim_zones(const struct sim_world *w, sim_zone_vec *ret_zones);
 /* One sum over all nodes, with an empty name. */
 struct sim_zone sim_total(const struct sim_world *w);
 
+/* A further member of the document, made elsewhere: a key and a JSON value ("whatIf", "trace";
+ * docs/simulate.md). */
+struct sim_section {
+    const char *key;
+    struct str json;
+};
+struct sim_sections {
+    const struct sim_section *at;
+    size_t n;
+};
+
 void sim_report_text(struct strbuf *to, const struct sim_world *w);
-/* docs/simulate.md has the fields; ends with a newline. */
-void sim_report_json(struct strbuf *to, const struct sim_world *w);
-/* A line for every pod that had no node: "namespace/name node", "namespace/name -" when it is still without. */
+/* A table with a row for every pod, and columns that awk can tell apart. */
+void sim_report_wide(struct strbuf *to, const struct sim_world *w);
+/* A line for every pod that had no node: "namespace/name node", "namespace/name -" when it is still
+ * without. */
 void sim_report_names(struct strbuf *to, const struct sim_world *w);
+
+/* docs/simulate.md has the fields; ends with a newline. `more` may be NULL: nothing to add. */
+void sim_report_json(struct strbuf *to, const struct sim_world *w, const struct sim_sections *more);
+/* The same document. */
+void sim_report_yaml(struct strbuf *to, const struct sim_world *w, const struct sim_sections *more);
+
+enum { SIM_PAGE_PODS_MAX = 400000 }; /* more are counted on the page, not listed */
+
+/* One HTML page that holds everything it needs: charts and tables of the same document. */
+void sim_report_page(struct strbuf *to, const struct sim_world *w, const struct sim_sections *more);

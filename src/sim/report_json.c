@@ -1,8 +1,10 @@
-/* sim/report_json.c - see report.h: the reports for programs. docs/simulate.md describes the fields; they only ever grow. */
+/* sim/report_json.c - see report.h: the reports for programs. docs/simulate.md describes the fields;
+ * they only ever grow. */
 #include "api/json.h"
-#include "sim/report.h"
+#include "api/yaml.h"
+#include "sim/report_priv.h"
 
-static void add_text(struct strbuf *to, const char *key, const char *text)
+void sim_json_text(struct strbuf *to, const char *key, const char *text)
 {
     strbuf_printf(to, "\"%s\":", key);
     if (text)
@@ -19,14 +21,9 @@ static void add_amounts(struct strbuf *to, const char *key, const struct sim_amo
 
 static void add_identity(struct strbuf *to, const struct sim_pod *p)
 {
-    add_text(to, "namespace", p->ns);
+    sim_json_text(to, "namespace", p->ns);
     strbuf_add_char(to, ',');
-    add_text(to, "name", p->name);
-}
-
-static const char *node_name(const struct sim_world *w, const struct sim_pod *p)
-{
-    return p->node == SIM_NO_NODE ? NULL : w->nodes.at[p->node].form->meta.name;
+    sim_json_text(to, "name", p->name);
 }
 
 static void add_pod(struct strbuf *to, const struct sim_world *w, const struct sim_pod *p)
@@ -34,12 +31,12 @@ static void add_pod(struct strbuf *to, const struct sim_world *w, const struct s
     strbuf_add_char(to, '{');
     add_identity(to, p);
     strbuf_add_char(to, ',');
-    add_text(to, "owner", p->owner);
+    sim_json_text(to, "owner", p->owner);
     strbuf_add_char(to, ',');
     if (p->state == SIM_PENDING) {
-        add_text(to, "message", p->message);
+        sim_json_text(to, "message", p->message);
     } else {
-        add_text(to, "node", node_name(w, p));
+        sim_json_text(to, "node", report_node_name(w, p));
     }
     if (p->state == SIM_EVICTED && p->evicted_by >= 0) {
         STRBUF_ADD_LIT(to, ",\"by\":{");
@@ -68,9 +65,9 @@ static void add_nodes(struct strbuf *to, const struct sim_world *w)
     for (size_t i = 0; i < w->nodes.n; i++) {
         const struct sim_node *n = &w->nodes.at[i];
         strbuf_add_text(to, i ? ",\n{" : "\n{");
-        add_text(to, "name", n->form->meta.name);
+        sim_json_text(to, "name", n->form->meta.name);
         strbuf_add_char(to, ',');
-        add_text(to, "zone", n->zone);
+        sim_json_text(to, "zone", n->zone);
         add_amounts(to, "allocatable", &n->allocatable);
         add_amounts(to, "before", &n->before);
         add_amounts(to, "after", &n->after);
@@ -82,7 +79,7 @@ static void add_nodes(struct strbuf *to, const struct sim_world *w)
 static void add_zone(struct strbuf *to, const struct sim_zone *z)
 {
     strbuf_add_char(to, '{');
-    add_text(to, "name", z->name);
+    sim_json_text(to, "name", z->name);
     strbuf_printf(to, ",\"nodes\":%u", z->n_nodes);
     add_amounts(to, "allocatable", &z->allocatable);
     add_amounts(to, "before", &z->before);
@@ -90,7 +87,7 @@ static void add_zone(struct strbuf *to, const struct sim_zone *z)
     strbuf_add_char(to, '}');
 }
 
-static void add_zones(struct strbuf *to, const struct sim_world *w)
+void sim_json_zones(struct strbuf *to, const struct sim_world *w)
 {
     sim_zone_vec zones = { 0 };
     sim_zones(w, &zones);
@@ -115,27 +112,42 @@ static void add_warnings(struct strbuf *to, const struct sim_world *w)
     strbuf_add_char(to, ']');
 }
 
-void sim_report_json(struct strbuf *to, const struct sim_world *w)
+void sim_json_rest(struct strbuf *to, const struct sim_world *w, const struct sim_sections *more)
+{
+    add_warnings(to, w);
+    for (size_t i = 0; more && i < more->n; i++) {
+        strbuf_printf(to, ",\n\"%s\":", more->at[i].key);
+        strbuf_add_str(to, more->at[i].json);
+    }
+}
+
+void sim_json_summary(struct strbuf *to, const struct sim_world *w)
 {
     const uint32_t *n = w->n_in_state;
-    strbuf_printf(to, "{\"kind\":\"Simulation\",\"version\":1,\n\"summary\":{\"nodes\":%zu,\"running\":%u,\"placed\":%u,"
-                      "\"pending\":%u,\"preempted\":%u,\"decisionHash\":\"%016llx\"}",
+    strbuf_printf(to, ",\n\"summary\":{\"nodes\":%zu,\"running\":%u,\"placed\":%u,\"pending\":%u,\"preempted\":%u,"
+                      "\"decisionHash\":\"%016llx\"}",
                   w->nodes.n, n[SIM_RUNNING], n[SIM_PLACED], n[SIM_PENDING], n[SIM_EVICTED],
                   (unsigned long long)w->decision_hash);
+}
+
+void sim_report_json(struct strbuf *to, const struct sim_world *w, const struct sim_sections *more)
+{
+    STRBUF_ADD_LIT(to, "{\"kind\":\"Simulation\",\"version\":1");
+    sim_json_summary(to, w);
     add_pods(to, w, "placed", SIM_PLACED);
     add_pods(to, w, "pending", SIM_PENDING);
     add_pods(to, w, "preempted", SIM_EVICTED);
     add_nodes(to, w);
-    add_zones(to, w);
-    add_warnings(to, w);
+    sim_json_zones(to, w);
+    sim_json_rest(to, w, more);
     STRBUF_ADD_LIT(to, "}\n");
 }
 
-void sim_report_names(struct strbuf *to, const struct sim_world *w)
+void sim_report_yaml(struct strbuf *to, const struct sim_world *w, const struct sim_sections *more)
 {
-    for (size_t i = 0; i < w->pods.n; i++) {
-        const struct sim_pod *p = &w->pods.at[i];
-        if (p->state == SIM_PLACED || p->state == SIM_PENDING)
-            strbuf_printf(to, "%s/%s %s\n", p->ns, p->name, p->state == SIM_PLACED ? node_name(w, p) : "-");
-    }
+    struct strbuf json;
+    strbuf_init(&json, STRBUF_NO_MAX);
+    sim_report_json(&json, w, more);
+    yaml_from_json(to, strbuf_str(&json));
+    strbuf_fini(&json);
 }

@@ -236,7 +236,7 @@ static void add_compared(struct strbuf *to, const struct sim_what_if *q)
     strbuf_add_char(to, '}');
 }
 
-static void add_what_if(struct strbuf *to, const struct sim_what_if *q)
+void sim_what_if_json(struct strbuf *to, const struct sim_what_if *q)
 {
     strbuf_add_char(to, '{');
     size_t empty = to->n;
@@ -252,15 +252,4 @@ static void add_what_if(struct strbuf *to, const struct sim_what_if *q)
     if (q->compared)
         add_compared(to, q);
     strbuf_add_char(to, '}');
-}
-
-void sim_report_what_if_json(struct strbuf *to, const struct sim_what_if *q)
-{
-    static const char end[] = "}\n";
-    sim_report_json(to, q->world);
-    assert(to->n > strlen(end));
-    to->n -= strlen(end);
-    STRBUF_ADD_LIT(to, ",\n\"whatIf\":");
-    add_what_if(to, q);
-    strbuf_add_text(to, end);
 }

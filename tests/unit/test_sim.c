@@ -287,7 +287,7 @@ TEST(accounts_follow_the_pods)
     sim_report_names(&names, &s.world);
     CHECK_STR("names", strbuf_str(&names), STR("default/high n1\ndefault/too -\n"));
     strbuf_reset(&names);
-    sim_report_json(&names, &s.world);
+    sim_report_json(&names, &s.world, NULL);
     CHECK(strstr(strbuf_cstr(&names), "\"preempted\":[\n{\"namespace\":\"default\",\"name\":\"low\",\"owner\":null,\"node\":\"n1\","
                                       "\"by\":{\"namespace\":\"default\",\"name\":\"high\"}}]"));
     strbuf_reset(&names);

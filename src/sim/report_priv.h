@@ -1,0 +1,24 @@
+/* sim/report_priv.h - what the reports share.
+ *
+ * Thread: one. */
+#pragma once
+
+#include "sim/report.h"
+
+/* NULL without one. Of an evicted pod: where it was. */
+static inline const char *report_node_name(const struct sim_world *w, const struct sim_pod *p)
+{
+    return p->node == SIM_NO_NODE ? NULL : w->nodes.at[p->node].form->meta.name;
+}
+
+/* The text itself, or a copy with "?" for what a terminal would obey: control characters and bytes that
+ * are not UTF-8. */
+const char *sim_plain(struct arena *a, const char *text);
+/* Why a pod is where it is not: the scheduler's message, or who took its place; NULL when it has a node. */
+const char *sim_pod_reason(struct arena *a, const struct sim_world *w, const struct sim_pod *p);
+
+/* The members that JSON and the page have in common, each with a comma before it. */
+void sim_json_text(struct strbuf *to, const char *key, const char *text); /* without the comma */
+void sim_json_summary(struct strbuf *to, const struct sim_world *w);
+void sim_json_zones(struct strbuf *to, const struct sim_world *w);
+void sim_json_rest(struct strbuf *to, const struct sim_world *w, const struct sim_sections *more);
