@@ -86,3 +86,30 @@ const char *sim_pod_reason(struct arena *a, const struct sim_world *w, const str
     const struct sim_pod *by = &w->pods.at[p->evicted_by];
     return arena_printf(a, "preempted by %s/%s", by->ns, by->name);
 }
+
+enum { WRAP_COLUMN = 112, REASON_INDENT = 6 };
+
+void sim_add_wrapped(struct strbuf *to, const char *text)
+{
+    struct str rest = str_of(text);
+    while (rest.n) {
+        size_t n = rest.n, width = WRAP_COLUMN - REASON_INDENT;
+        if (n > width) {
+            n = width;
+            while (n && rest.p[n] != ' ')
+                n--;
+            const char *space = n ? NULL : memchr(rest.p, ' ', rest.n); /* one long word */
+            n = n ? n : space ? (size_t)(space - rest.p) : rest.n;
+        }
+        strbuf_printf(to, "%*s%.*s\n", REASON_INDENT, "", (int)n, rest.p);
+        rest = str_from(rest, n < rest.n ? n + 1 : n);
+    }
+}
+
+void sim_add_counts(struct strbuf *to, const struct sim_world *w)
+{
+    const uint32_t *n = w->n_in_state;
+    strbuf_printf(to, "%zu node%s, %u pod%s on %s; %u placed, %u pending, %u preempted\n", w->nodes.n,
+                  w->nodes.n == 1 ? "" : "s", n[SIM_RUNNING], n[SIM_RUNNING] == 1 ? "" : "s", w->nodes.n == 1 ? "it" : "them",
+                  n[SIM_PLACED], n[SIM_PENDING], n[SIM_EVICTED]);
+}

@@ -1,6 +1,7 @@
 /* sim/report_difference.c - two runs compared, for people; see report_what_if.h. */
 #include <stdio.h>
 
+#include "sim/report_priv.h"
 #include "sim/report_what_if.h"
 
 enum {
@@ -14,7 +15,7 @@ enum {
 /* Lines that are the same but for their number are told once. */
 struct lines {
     struct arena arena;
-    VEC(const char *) texts;
+    VEC(const char *) texts, messages; /* a message "": none */
     VEC(const char *) owners;
     VEC(uint32_t) counts;
     struct map_str by_key;
@@ -30,21 +31,23 @@ static void lines_init(struct lines *l)
 static void lines_fini(struct lines *l)
 {
     vec_fini(&l->texts);
+    vec_fini(&l->messages);
     vec_fini(&l->owners);
     vec_fini(&l->counts);
     map_str_fini(&l->by_key);
     arena_fini(&l->arena);
 }
 
-static void lines_add(struct lines *l, const char *owner, const char *text)
+static void lines_add(struct lines *l, const char *owner, const char *text, const char *message)
 {
-    const char *key = arena_printf(&l->arena, "%s\n%s", owner, text);
+    const char *key = arena_printf(&l->arena, "%s\n%s\n%s", owner, text, message);
     bool is_new;
     union map_value *v = map_str_put(&l->by_key, str_of(key), &is_new);
     if (is_new) {
         v->num = l->texts.n;
         vec_push(&l->owners, owner);
         vec_push(&l->texts, text);
+        vec_push(&l->messages, message);
         vec_push(&l->counts, 0);
     }
     l->counts.at[v->num]++;
@@ -58,17 +61,14 @@ static const char *place(const struct sim_world *w, const struct sim_pod *p)
 /* What is told of a pod behind its name. */
 static const char *story(struct arena *a, const struct sim_difference *d, const struct sim_shifted *s)
 {
-    const char *message = s->after && s->after->state == SIM_PENDING && s->after->message ? s->after->message : "";
     switch (s->shift) {
     case SIM_MOVED:
     case SIM_NOT_PREEMPTED:
-        return arena_printf(a, "%s -> %s", place(d->before, s->before), place(d->after, s->after));
     case SIM_NOW_PENDING:
-        return arena_printf(a, "%s -> pending: %s", place(d->before, s->before), message);
+        return arena_printf(a, "%s -> %s", place(d->before, s->before), place(d->after, s->after));
     case SIM_NEW:
-        return *message ? arena_printf(a, "pending: %s", message) : arena_cstr(a, str_of(place(d->after, s->after)));
     case SIM_NOW_PLACED:
-        return arena_cstr(a, str_of(place(d->after, s->after)));
+        return place(d->after, s->after);
     case SIM_GONE:
         return arena_printf(a, "was %s%s", s->before->node == SIM_NO_NODE ? "" : "on ", place(d->before, s->before));
     case SIM_NOW_PREEMPTED: {
@@ -101,11 +101,15 @@ static void add_shifts(struct strbuf *to, const struct sim_difference *d, enum s
             continue;
         const struct sim_pod *p = s->after ? s->after : s->before;
         const char *name = by_owner && p->owner ? p->owner : arena_printf(&l.arena, "%s/%s", p->ns, p->name);
-        lines_add(&l, name, story(&l.arena, d, s));
+        bool waits = s->after && s->after->state == SIM_PENDING && s->after->message;
+        lines_add(&l, sim_plain(&l.arena, name), sim_plain(&l.arena, story(&l.arena, d, s)),
+                  waits ? sim_plain(&l.arena, s->after->message) : "");
     }
     strbuf_printf(to, "\n%s\n", title);
-    for (size_t i = 0; i < l.texts.n && i < LINES_MAX; i++)
+    for (size_t i = 0; i < l.texts.n && i < LINES_MAX; i++) {
         strbuf_printf(to, "  %-*s %5u  %s\n", NAME_COLUMN, l.owners.at[i], l.counts.at[i], l.texts.at[i]);
+        sim_add_wrapped(to, l.messages.at[i]);
+    }
     add_rest(to, l.texts.n, "lines");
     lines_fini(&l);
 }

@@ -13,8 +13,6 @@ enum {
     NODE_ROWS_MAX = 50,    /* with more nodes, only the FULLEST_MAX fullest are shown */
     FULLEST_MAX = 10,
     NAME_COLUMN = 34,
-    WRAP_COLUMN = 112,
-    REASON_INDENT = 6,
 };
 
 /* ---- Pods ---- */
@@ -110,24 +108,6 @@ static void add_placed(struct strbuf *to, const struct sim_world *w)
     groups_fini(&g);
 }
 
-/* On lines of their own, broken between words. */
-static void add_wrapped(struct strbuf *to, const char *text)
-{
-    struct str rest = str_of(text);
-    while (rest.n) {
-        size_t n = rest.n, width = WRAP_COLUMN - REASON_INDENT;
-        if (n > width) {
-            n = width;
-            while (n && rest.p[n] != ' ')
-                n--;
-            const char *space = n ? NULL : memchr(rest.p, ' ', rest.n); /* one long word */
-            n = n ? n : space ? (size_t)(space - rest.p) : rest.n;
-        }
-        strbuf_printf(to, "%*s%.*s\n", REASON_INDENT, "", (int)n, rest.p);
-        rest = str_from(rest, n < rest.n ? n + 1 : n);
-    }
-}
-
 static void add_pending(struct strbuf *to, const struct sim_world *w)
 {
     if (!w->n_in_state[SIM_PENDING])
@@ -142,7 +122,7 @@ static void add_pending(struct strbuf *to, const struct sim_world *w)
     STRBUF_ADD_LIT(to, "\nPending\n");
     for (size_t i = 0; i < g.all.n && i < GROUPS_MAX; i++) {
         strbuf_printf(to, "  %-*s %5zu\n", NAME_COLUMN, g.all.at[i].owner, g.all.at[i].pods.n);
-        add_wrapped(to, sim_plain(&g.arena, g.all.at[i].message));
+        sim_add_wrapped(to, sim_plain(&g.arena, g.all.at[i].message));
     }
     add_rest(to, &g);
     groups_fini(&g);
@@ -267,9 +247,7 @@ static void add_nodes(struct strbuf *to, const struct sim_world *w)
 
 void sim_report_text(struct strbuf *to, const struct sim_world *w)
 {
-    const uint32_t *n = w->n_in_state;
-    strbuf_printf(to, "%zu nodes, %u pods on them; %u pods placed, %u pending, %u preempted\n", w->nodes.n, n[SIM_RUNNING],
-                  n[SIM_PLACED], n[SIM_PENDING], n[SIM_EVICTED]);
+    sim_add_counts(to, w);
     add_placed(to, w);
     add_pending(to, w);
     add_evicted(to, w);

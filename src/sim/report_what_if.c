@@ -1,4 +1,5 @@
 /* sim/report_what_if.c - what-if answers for people; see report_what_if.h. */
+#include "sim/report_priv.h"
 #include "sim/report_what_if.h"
 
 enum { NAME_COLUMN = 34, REASONS_TOLD_MAX = 8 };
@@ -92,9 +93,14 @@ static void add_hopeless(struct strbuf *to, const struct sim_needed *n)
     if (!n->hopeless.n)
         return;
     strbuf_printf(to, "%zu pod%s no number of such nodes places:\n", n->hopeless.n, n->hopeless.n == 1 ? " that" : "s that");
-    for (size_t i = 0; i < n->hopeless.n; i++)
-        strbuf_printf(to, "  %s/%-*s %s\n", n->hopeless.at[i].ns, NAME_COLUMN - (int)strlen(n->hopeless.at[i].ns) - 1,
-                      n->hopeless.at[i].name, n->hopeless.at[i].message);
+    struct arena a;
+    arena_init(&a);
+    for (size_t i = 0; i < n->hopeless.n; i++) {
+        const struct sim_hopeless *h = &n->hopeless.at[i];
+        strbuf_printf(to, "  %s/%s\n", sim_plain(&a, h->ns), sim_plain(&a, h->name));
+        sim_add_wrapped(to, sim_plain(&a, h->message));
+    }
+    arena_fini(&a);
 }
 
 static void add_needed(struct strbuf *to, const struct sim_needed *n)
@@ -128,9 +134,7 @@ static void add_compared(struct strbuf *to, const struct sim_what_if *q)
 
 void sim_report_what_if(struct strbuf *to, const struct sim_what_if *q)
 {
-    const uint32_t *n = q->world->n_in_state;
-    strbuf_printf(to, "%zu nodes, %u pods on them; %u pods placed, %u pending, %u preempted\n", q->world->nodes.n, n[SIM_RUNNING],
-                  n[SIM_PLACED], n[SIM_PENDING], n[SIM_EVICTED]);
+    sim_add_counts(to, q->world);
     if (q->difference)
         add_changes(to, q);
     if (q->capacity)

@@ -76,7 +76,7 @@ TEXTS = [
      ["shop/lonely on n1 is lost: it has no controller", "Gone"]),
     ("a cordon", TWO, ["--cordon", "n2", "--scale", "deploy/web=4"], 0, ["What if: cordon n2; scale deploy/web=4", "2 pods new"]),
     ("without a node", TWO, ["--remove-node", "n2"], 0, ["n2 -> n1", "(gone)"]),
-    ("too few nodes", TWO, ["--scale", "deploy/shop/web=9"], 3, ["New", "pending: 0/2 nodes are available: 2 Insufficient cpu."]),
+    ("too few nodes", TWO, ["--scale", "deploy/shop/web=9"], 3, ["New", "pending\n      0/2 nodes are available: 2 Insufficient cpu."]),
     ("more nodes", FULL, ["--add-nodes", "2", "--like", "n1"], 0, ["5 no longer pending", "n1-copy-2", "(new)"]),
     ("capacity", TWO, ["--capacity-of", "worker.yaml"], 0,
      ["Capacity: 6 more copies of Pod shop/worker fit", "What runs out first: cpu", "2 nodes: Insufficient cpu"]),
