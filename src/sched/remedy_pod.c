@@ -201,6 +201,7 @@ void propose_lower_request(struct finder *f, node_id row, const struct remedy_am
         if (known->now >= now)
             return;
         p.amounts = known->amounts;
+        p.n_amounts = known->n_amounts;
         *known = p;
         return;
     }

@@ -170,7 +170,9 @@ def check_never_tried(folder):
 # ---- Random clusters ----
 
 def random_node(r, i):
-    labels = {"topology.kubernetes.io/zone": r.choice("abc"), "disk": r.choice(["ssd", "hdd"])}
+    labels = {"topology.kubernetes.io/zone": r.choice("abc")}
+    if r.random() < 0.8:
+        labels["disk"] = r.choice(["ssd", "hdd"])
     spec = {}
     if r.random() < 0.2:
         spec["taints"] = [{"key": "k", "value": "v", "effect": r.choice(["NoSchedule", "PreferNoSchedule"])}]
