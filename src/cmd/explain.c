@@ -233,14 +233,15 @@ static void find_remedies(struct watcher *watcher, const struct pod *form)
     watcher->has_remedies = true;
 }
 
-static void explain_at_its_time(struct watcher *watcher, struct sim_world *w, const struct sim_pod *pod)
+static void explain_at_its_time(struct watcher *watcher, struct sim_world *w, size_t index)
 {
-    bool has_node = pod->state == SIM_RUNNING;
+    bool has_node = w->pods.at[index].state == SIM_RUNNING;
     if (!has_node) {
         sched_watch_attempts(w->sched, before_attempt, watcher);
         sim_world_run(w);
         sched_watch_attempts(w->sched, NULL, NULL);
     }
+    const struct sim_pod *pod = &w->pods.at[index]; /* only now: the list grows in a run */
     if (has_node || pod->state == SIM_PENDING)
         explain_now(watcher, pod->form);
     if (pod->state == SIM_PENDING)
@@ -268,13 +269,14 @@ static int explain_world(const struct explain *x, struct sim_world *w)
     int code = find_pod(x, w, &pod);
     if (code)
         return code;
+    size_t index = (size_t)(pod - w->pods.at);
     struct watcher watcher = { .sched = w->sched, .uid = pod->form->meta.uid };
     arena_init(&watcher.arena);
-    explain_at_its_time(&watcher, w, pod);
+    explain_at_its_time(&watcher, w, index);
     uint32_t n_otherwise = x->output == OUTPUT_TEXT ? TOP_NODES : UINT32_MAX;
     code = print_report(x, &(struct explain_report){ .x = &watcher.x,
                                                      .world = w,
-                                                     .pod = pod,
+                                                     .pod = &w->pods.at[index],
                                                      .remedies = watcher.has_remedies ? &watcher.remedies : NULL,
                                                      .n_extenders = w->setup->n_extenders,
                                                      .n_top = x->n_top ? x->n_top : n_otherwise });

@@ -128,14 +128,49 @@ static void place(struct sim_world *w, const struct pod *form)
         count(&w->nodes.at[p->node].after, form, true);
 }
 
-static void evict(struct sim_world *w, const struct pod *form)
+/* The pod that was evicted now; NULL: it is none of ours. */
+static const struct sim_pod *evict(struct sim_world *w, const struct pod *form)
 {
     struct sim_pod *p = find_pod(w, form);
     if (!p || p->state == SIM_EVICTED)
-        return;
+        return NULL;
     set_state(w, p, SIM_EVICTED);
     if (p->node != SIM_NO_NODE)
         count(&w->nodes.at[p->node].after, form, false);
+    return p;
+}
+
+/* A kubelet makes its static pods itself, and not again on another node. */
+static bool has_maker(const struct sim_world *w, const struct pod *form)
+{
+    return form->controller && !str_is(sym_text(w->syms, form->controller->kind), "Node");
+}
+
+/* What the controller of an evicted pod does: another pod like it, which is tried after all others. */
+static void make_again(struct sim_world *w, struct sim_pod victim)
+{
+    if (!has_maker(w, victim.form) || w->pods.n >= SIM_OBJECTS_MAX)
+        return;
+    struct arena *a = &w->in->arena;
+    struct sim_pod p = { .ns = victim.ns, .owner = victim.owner, .state = SIM_PENDING, .node = SIM_NO_NODE,
+                         .evicted_by = -1, .name = arena_printf(a, "%s-again", victim.name) };
+    const struct pod *bare = pod_unscheduled(w->syms, victim.form);
+    p.form = pod_with_identity(w->syms, bare, p.name, arena_printf(a, "%s-again", victim.form->meta.uid));
+    pod_unref(w->syms, bare);
+    map_str_put(&w->pod_by_uid, str_of(p.form->meta.uid), NULL)->num = w->pods.n;
+    vec_push(&w->pods, p);
+    w->n_in_state[SIM_PENDING]++;
+    w->now_ms++;
+    sched_pod_set(w->sched, p.form);
+}
+
+static void answer_eviction(struct sim_world *w, const struct sim_outcome *o)
+{
+    const struct sim_pod *victim = evict(w, o->pod);
+    sched_victim_done(w->sched, o->ticket, NULL);
+    sched_pod_removed(w->sched, o->pod->meta.uid);
+    if (victim)
+        make_again(w, *victim);
 }
 
 /* What an API server would answer, and then show on the watch. Answers may ask for more: the list grows meanwhile. */
@@ -150,9 +185,7 @@ static void answer(struct sim_world *w)
             sched_pod_set(w->sched, o.pod);
             break;
         case SIM_OUTCOME_EVICTED:
-            evict(w, o.pod);
-            sched_victim_done(w->sched, o.ticket, NULL);
-            sched_pod_removed(w->sched, o.pod->meta.uid);
+            answer_eviction(w, &o);
             break;
         case SIM_OUTCOME_NOMINATED:
             sched_pod_set(w->sched, o.pod);

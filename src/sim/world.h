@@ -1,7 +1,7 @@
 /* sim/world.h - a cluster in memory: objects in, the scheduler run in virtual time, what became of every pod out.
  *
- * What the scheduler decides is done at once: a bound pod is on its node, an evicted one is gone (nobody makes it again),
- * volumes are bound. The clock is virtual and moves on only while pods wait for their back-off; when nothing is ready and
+ * What the scheduler decides is done at once: a bound pod is on its node, volumes are bound, an evicted pod is gone. If it
+ * has a controller, that makes another one like it, named NAME-again. The clock is virtual and moves on only while pods wait for their back-off; when nothing is ready and
  * nothing backs off any more, what has no node stays pending with the scheduler's last message.
  * Same input, configuration and seed: same outcome.
  *
@@ -58,7 +58,7 @@ struct sim_world {
     int64_t now_ms;
     size_t n_tried; /* attempts so far */
     VEC(struct sim_node) nodes; /* in the order of the input */
-    VEC(struct sim_pod) pods;   /* all but finished ones; in the order of the input, made ones behind */
+    VEC(struct sim_pod) pods;   /* all but finished ones; in the order of the input, made ones behind; grows in a run */
     struct map_str pod_by_uid;  /* -> index */
     struct map_u64 node_by_name; /* sym -> index */
     VEC(struct sim_outcome) outcomes; /* what the scheduler asked for and has not been answered yet */

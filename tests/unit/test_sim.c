@@ -229,6 +229,33 @@ TEST(a_volume_is_bound_once)
     finish(&s);
 }
 
+/* The preemptor takes n1; what it evicts is made again by its controller, and finds n2 or nothing. */
+TEST(a_controller_makes_an_evicted_pod_again)
+{
+    static const struct {
+        const char *name, *others;
+        enum sim_state again;
+    } cases[] = {
+        { "another node has room", "", SIM_PLACED },
+        { "there is no room", POD("full", "nodeName: n2, priority: 9, " CONTAINERS("3")), SIM_PENDING },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[4096];
+        snprintf(text, sizeof(text), "%s%s%s%s", TWO_NODES,
+                 OWNED("low", "ReplicaSet", "rs", "nodeName: n1, " CONTAINERS("3")), cases[i].others,
+                 POD("high", "priority: 5, nodeSelector: {kubernetes.io/hostname: n1}, " CONTAINERS("3")));
+        struct story s;
+        CHECK(start(&s, text));
+        CHECK_INT(cases[i].name, s.world.n_in_state[SIM_EVICTED], 1);
+        const struct sim_pod *again = vec_last(&s.world.pods);
+        CHECK_TEXT(cases[i].name, again->name, "low-again");
+        CHECK_INT(cases[i].name, again->state, cases[i].again);
+        CHECK_INT(cases[i].name, again->node, again->state == SIM_PLACED ? 1 : SIM_NO_NODE);
+        CHECK_INT(cases[i].name, again->message != NULL, again->state == SIM_PENDING);
+        finish(&s);
+    }
+}
+
 static void note_promise(void *context, const struct pod *pod)
 {
     *(sym *)context = pod->nominated_node;
