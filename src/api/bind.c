@@ -1,7 +1,7 @@
 /* api/bind.c - see bind.h. The decoders are in bind_json.c and bind_proto.c. */
 #include "api/bind_priv.h"
 
-enum { SMALL_ITEM_BYTES = 64, FIRST_SMALL_ITEMS = 4, FIRST_LARGE_ITEMS = 1 };
+enum { SMALL_ITEM_BYTES = 128, FIRST_SMALL_ITEMS = 4, FIRST_LARGE_ITEMS = 1 };
 
 void *bind_alloc(struct bind_decoder *d, size_t n)
 {

@@ -92,11 +92,6 @@ void *arena_alloc_slow(struct arena *a, size_t n)
     return c->data;
 }
 
-void *arena_zalloc_n(struct arena *a, size_t n, size_t size)
-{
-    return arena_zalloc(a, mem_product(n, size));
-}
-
 struct str arena_str(struct arena *a, struct str s)
 {
     return (struct str){ arena_cstr(a, s), s.n };

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 
 struct arena_chunk;
@@ -55,7 +56,10 @@ static inline void *arena_zalloc(struct arena *a, size_t n)
     return memset(arena_alloc(a, n), 0, n);
 }
 /* Zeroed; aborts when n * size overflows. */
-void *arena_zalloc_n(struct arena *a, size_t n, size_t size);
+static inline void *arena_zalloc_n(struct arena *a, size_t n, size_t size)
+{
+    return arena_zalloc(a, mem_product(n, size));
+}
 
 #define ARENA_NEW(a, type) ((type *)arena_zalloc((a), sizeof(type)))
 #define ARENA_NEW_N(a, type, n) ((type *)arena_zalloc_n((a), (n), sizeof(type)))

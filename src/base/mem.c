@@ -28,12 +28,8 @@ void *mem_realloc(void *p, size_t n)
     return checked(realloc(p, n), n);
 }
 
-size_t mem_product(size_t a, size_t b)
+void mem_overflow(size_t a, size_t b)
 {
-    size_t n;
-    if (__builtin_mul_overflow(a, b, &n)) {
-        fprintf(stderr, "berth: size overflow (%zu * %zu)\n", a, b);
-        abort();
-    }
-    return n;
+    fprintf(stderr, "berth: size overflow (%zu * %zu)\n", a, b);
+    abort();
 }

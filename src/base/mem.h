@@ -9,4 +9,13 @@
 void *mem_alloc(size_t n);             /* not zeroed */
 void *mem_zalloc(size_t n);
 void *mem_realloc(void *p, size_t n);
-size_t mem_product(size_t a, size_t b); /* aborts on overflow */
+
+_Noreturn void mem_overflow(size_t a, size_t b);
+/* Ends the process on overflow. */
+static inline size_t mem_product(size_t a, size_t b)
+{
+    size_t n;
+    if (__builtin_mul_overflow(a, b, &n))
+        mem_overflow(a, b);
+    return n;
+}

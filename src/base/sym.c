@@ -178,7 +178,7 @@ sym sym_find(const struct sym_table *t, struct str text)
     return slot_of_text(t, text, (uint32_t)hash_str(&t->seed, text))->id;
 }
 
-static sym intern(struct sym_table *t, struct str text)
+static inline sym intern(struct sym_table *t, struct str text)
 {
     assert(text.n < UINT32_MAX);
     if (!text.p)
@@ -194,9 +194,17 @@ static sym intern(struct sym_table *t, struct str text)
     return id;
 }
 
+static inline sym take_ref(struct sym_table *t, sym id)
+{
+    struct sym_entry *e = &t->entries[id];
+    if (e->n_refs != PERMANENT)
+        e->n_refs++;
+    return id;
+}
+
 sym sym_intern(struct sym_table *t, struct str text)
 {
-    return sym_ref(t, intern(t, text));
+    return take_ref(t, intern(t, text));
 }
 
 sym sym_intern_static(struct sym_table *t, struct str text)
@@ -209,11 +217,15 @@ sym sym_intern_static(struct sym_table *t, struct str text)
 sym sym_ref(struct sym_table *t, sym id)
 {
     assert(id < t->n_entries);
-    struct sym_entry *e = &t->entries[id];
-    assert(e->text);
-    if (e->n_refs != PERMANENT)
-        e->n_refs++;
-    return id;
+    assert(t->entries[id].text);
+    return take_ref(t, id);
+}
+
+static void drop(struct sym_table *t, sym id)
+{
+    struct str text = { t->entries[id].text, t->entries[id].n_bytes };
+    drop_slot(t, (uint32_t)(slot_of_text(t, text, (uint32_t)hash_str(&t->seed, text)) - t->slots));
+    drop_entry(t, id);
 }
 
 void sym_unref(struct sym_table *t, sym id)
@@ -224,11 +236,8 @@ void sym_unref(struct sym_table *t, sym id)
     if (e->n_refs == PERMANENT)
         return;
     assert(e->n_refs > 0);
-    if (--e->n_refs > 0)
-        return;
-    struct str text = { e->text, e->n_bytes };
-    drop_slot(t, (uint32_t)(slot_of_text(t, text, (uint32_t)hash_str(&t->seed, text)) - t->slots));
-    drop_entry(t, id);
+    if (--e->n_refs == 0)
+        drop(t, id);
 }
 
 size_t sym_bytes(const struct sym_table *t)
