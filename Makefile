@@ -46,8 +46,11 @@ all: build-setup ## release build: build/berth
 	@ninja -C build --quiet
 
 .PHONY: run
-run: all ## build and show where the pods of a sample cluster go
+run: all ## build and show where the pods of a sample cluster go, and why one of them goes nowhere
+	@echo '$$ berth simulate -f examples/cluster'
 	@build/berth simulate -f examples/cluster || [ $$? = 3 ] # 3: some pods stay pending, as they should
+	@echo && echo '$$ berth explain shop/untolerated -f examples/cluster'
+	@build/berth explain shop/untolerated -f examples/cluster || [ $$? = 3 ]
 
 .PHONY: test
 test: all browser-setup ## build and run all tests

@@ -248,6 +248,14 @@ static void explain_at_its_time(struct watcher *watcher, struct sim_world *w, si
         find_remedies(watcher, pod->form);
 }
 
+/* Names come from files: a terminal must not obey what they hold. All control characters but our own line ends go. */
+static void make_plain(struct strbuf *text)
+{
+    for (size_t i = 0; i < text->n; i++)
+        if ((text->p[i] < ' ' && text->p[i] >= 0 && text->p[i] != '\n') || text->p[i] == 0x7f)
+            text->p[i] = '?';
+}
+
 static int print_report(const struct explain *x, const struct explain_report *r)
 {
     struct strbuf text;
@@ -256,6 +264,8 @@ static int print_report(const struct explain *x, const struct explain_report *r)
         explain_add_json(&text, r);
     else
         explain_add_text(&text, r);
+    if (x->output == OUTPUT_TEXT)
+        make_plain(&text);
     bool failed = (text.n && fwrite(text.p, 1, text.n, stdout) != text.n) || fflush(stdout) != 0;
     strbuf_fini(&text);
     if (failed)

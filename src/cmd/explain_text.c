@@ -6,6 +6,7 @@
 
 #include "base/strbuf.h"
 #include "cmd/explain.h"
+#include "sim/report.h"
 
 enum {
     NEAR_POINTS = 10,  /* runners-up that lost by no more are counted */
@@ -303,7 +304,8 @@ static void add_message(struct strbuf *to, const struct explanation *x)
     if (x->pre_filter)
         strbuf_printf(to, "\nNo node was looked at: %s%srefused the pod as a whole\n", x->pre_filter,
                       *x->pre_filter ? " " : "several plugins together ");
-    strbuf_printf(to, "\nThe scheduler's message\n  %s\n", x->message);
+    STRBUF_ADD_LIT(to, "\nThe scheduler's message\n");
+    sim_add_wrapped(to, x->message);
 }
 
 static void add_preemption(struct strbuf *to, const struct explanation *x)

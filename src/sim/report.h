@@ -32,6 +32,12 @@ struct sim_sections {
     size_t n;
 };
 
+/* The text itself, or a copy with "?" for what a terminal would obey: control characters and bytes that
+ * are not UTF-8. */
+const char *sim_plain(struct arena *a, const char *text);
+/* On lines of their own, indented, broken between words. */
+void sim_add_wrapped(struct strbuf *to, const char *text);
+
 void sim_report_text(struct strbuf *to, const struct sim_world *w);
 /* A table with a row for every pod, and columns that awk can tell apart. */
 void sim_report_wide(struct strbuf *to, const struct sim_world *w);

@@ -11,11 +11,6 @@ static inline const char *report_node_name(const struct sim_world *w, const stru
     return p->node == SIM_NO_NODE ? NULL : w->nodes.at[p->node].form->meta.name;
 }
 
-/* The text itself, or a copy with "?" for what a terminal would obey: control characters and bytes that
- * are not UTF-8. */
-const char *sim_plain(struct arena *a, const char *text);
-/* On lines of their own, indented, broken between words. */
-void sim_add_wrapped(struct strbuf *to, const char *text);
 /* The head line of every text: how many nodes and pods there are. */
 void sim_add_counts(struct strbuf *to, const struct sim_world *w);
 /* Why a pod is where it is not: the scheduler's message, or who took its place; NULL when it has a node. */
