@@ -515,3 +515,18 @@ const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *
     changed.nominated_node = node_name;
     return form_copy(&class, syms, &changed);
 }
+
+const struct pod *pod_again(struct sym_table *syms, const struct pod *p, const char *name, const char *uid)
+{
+    const uint32_t passing = POD_TERMINATING | POD_FINISHED | POD_DISRUPTED_BY_SCHEDULER | POD_HAS_START_TIME;
+    struct pod changed = *p;
+    changed.meta.name = name;
+    changed.meta.uid = uid;
+    changed.node_name = changed.nominated_node = SYM_EMPTY;
+    changed.flags &= ~passing;
+    changed.phase = PHASE_PENDING;
+    changed.start_time_s = TYPED_TIME_NONE;
+    changed.scheduled = changed.disruption = NULL;
+    changed.n_condition_types = 0;
+    return form_copy(&class, syms, &changed);
+}

@@ -175,3 +175,6 @@ TYPED_FUNCTIONS(pod);
 /* The same pod with spec.nodeName set, or status.nominatedNodeName: what the scheduler itself assumes. */
 const struct pod *pod_with_node(struct sym_table *syms, const struct pod *p, sym node_name);
 const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *p, sym node_name);
+/* The pod as its maker would make it once more: another name and uid, on no node and promised none, nothing of what became of
+ * it kept (deletion, phase, conditions, start). Its texts need not live on. */
+const struct pod *pod_again(struct sym_table *syms, const struct pod *p, const char *name, const char *uid);

@@ -64,6 +64,8 @@ static void io_patch_status(void *context, const struct status_change *change)
         free(p->message);
         p->message = strdup(change->message);
     }
+    if (w->watch && change->has_condition)
+        w->watch->failed(w->watch->context, change->pod, change->message);
     if (change->set_nomination && change->nomination != change->pod->nominated_node)
         vec_push(&w->outcomes, (struct sim_outcome){ 0, pod_with_nomination(w->syms, change->pod, change->nomination),
                                                      SIM_OUTCOME_NOMINATED });
@@ -131,11 +133,15 @@ static void answer(struct sim_world *w)
             place(w, o.pod);
             sched_bound(w->sched, o.ticket, NULL);
             sched_pod_set(w->sched, o.pod);
+            if (w->watch)
+                w->watch->bound(w->watch->context, o.pod);
             break;
         case SIM_OUTCOME_EVICTED:
             evict(w, o.pod);
             sched_victim_done(w->sched, o.ticket, NULL);
             sched_pod_removed(w->sched, o.pod->meta.uid);
+            if (w->watch)
+                w->watch->evicted(w->watch->context, o.pod);
             break;
         case SIM_OUTCOME_NOMINATED:
             sched_pod_set(w->sched, o.pod);
@@ -353,13 +359,19 @@ enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct s
     return fill(w, e);
 }
 
-static void run_ready(struct sim_world *w)
+void sim_world_run_ready(struct sim_world *w)
 {
     bool worked;
     do {
         worked = sched_run_once(w->sched);
         answer(w);
     } while (worked);
+}
+
+void sim_world_tick(struct sim_world *w)
+{
+    sched_tick(w->sched);
+    answer(w);
 }
 
 /* Only errors make pods back off again and again; what is unschedulable waits for a change. */
@@ -374,15 +386,14 @@ void sim_world_run(struct sim_world *w)
     int quiet = 0, quiet_max = quiet_steps_max(w);
     for (int step = 0; step < STEPS_MAX && quiet < quiet_max; step++, quiet++) {
         uint32_t n_pending = w->n_in_state[SIM_PENDING], n_evicted = w->n_in_state[SIM_EVICTED];
-        run_ready(w);
+        sim_world_run_ready(w);
         struct sched_counts counts = sched_counts(w->sched);
         if (counts.active + counts.backoff + counts.binding == 0)
             return;
         if (n_pending != w->n_in_state[SIM_PENDING] || n_evicted != w->n_in_state[SIM_EVICTED])
             quiet = 0;
         w->now_ms += STEP_MS;
-        sched_tick(w->sched);
-        answer(w);
+        sim_world_tick(w);
     }
 }
 
