@@ -6,13 +6,16 @@
 
 #include "base/mem.h"
 #include "cmd/cluster_files.h"
+#include "cmd/simulate_trace.h"
 #include "plugins/plugins.h"
 #include "sim/report.h"
 
 enum { EXIT_PENDING = 3 };
 
 static const char help[] =
-    "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N] [-o text|json|name]\n\n"
+    "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N] [-o text|json|name]\n"
+    "       berth simulate -f FILE|DIR --trace FILE.csv [...] [-o text|json]\n"
+    "       berth simulate --make-trace N [--hours H] [--seed N]\n\n"
     "Reads a cluster (nodes, pods, controllers, volumes ...) from YAML or JSON as kubectl prints it, makes the pods that its\n"
     "controllers lack, lets the scheduler place every pod that has no node, and says where each went or why it stays.\n"
     "Nothing outside is touched. The same input, configuration and seed give the same answer.\n\n"
@@ -22,12 +25,16 @@ static const char help[] =
     "  -o text        for people (default)\n"
     "  -o json        for programs: docs/simulate.md\n"
     "  -o name        a line a pod: \"namespace/name node\", or - for the node\n\n"
+    "  --trace FILE   pods that arrive, run and finish over time: CSV with the columns arrival, duration, cpu, memory and, if\n"
+    "                 need be, priority, count, template, name, namespace: docs/traces.md\n"
+    "  --make-trace N writes a synthetic trace of N pods to standard output, which arrive over --hours H (default 24)\n\n"
     "exit code: 0 every pod has a node, 3 some are pending, 1 bad input (the message names file, document and object),\n"
     "2 wrong usage\n\n"
     "examples:\n"
     "  berth simulate -f examples/cluster\n"
     "  kubectl get nodes,pods -A -o json | berth simulate -f - -f new-deployment.yaml\n"
-    "  berth simulate -f cluster.yaml --config scheduler.yaml -o json\n";
+    "  berth simulate -f cluster.yaml --config scheduler.yaml -o json\n"
+    "  berth simulate --make-trace 1000 > jobs.csv && berth simulate -f cluster.yaml --trace jobs.csv\n";
 
 enum output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_NAME };
 
@@ -38,6 +45,8 @@ struct simulate {
     const char *config;
     uint64_t seed;
     enum output output;
+    const char *trace;       /* NULL: none */
+    struct trace_make make;  /* of no pods: none is made */
 };
 
 /* ---- The run ---- */
@@ -65,6 +74,10 @@ static int simulate_world(const struct simulate *s, struct sim_input *in, struct
     cmd_print_warnings(s->c, in);
     if (failed) {
         code = cmd_fail(s->c, 1, "%s", e->message);
+    } else if (s->trace) {
+        bool pending;
+        code = cmd_run_trace(s->c, &w, s->trace, s->output == OUTPUT_JSON, &pending, e);
+        code = code || !pending ? code : EXIT_PENDING;
     } else {
         sim_world_run(&w);
         code = print_report(s, &w);
@@ -129,6 +142,22 @@ static bool parse_seed(const char *text, uint64_t *ret_seed)
     return text[0] >= '0' && text[0] <= '9' && !*end && errno == 0;
 }
 
+static bool parse_hours(const char *text, double *ret_hours)
+{
+    char *end;
+    *ret_hours = strtod(text, &end);
+    return text[0] >= '0' && text[0] <= '9' && !*end && *ret_hours > 0 && *ret_hours <= TRACE_MAKE_HOURS_MAX;
+}
+
+static int check(const struct simulate *s)
+{
+    if (s->make.n_pods)
+        return 0;
+    if (s->trace && s->output == OUTPUT_NAME)
+        return cmd_fail(s->c, EXIT_USAGE, "-o name does not go with --trace");
+    return s->n_paths ? 0 : cmd_fail(s->c, EXIT_USAGE, "nothing to read: give a file or folder with -f");
+}
+
 static int parse(struct simulate *s, int argc, char **argv)
 {
     for (int at = 1; at < argc;) {
@@ -143,19 +172,29 @@ static int parse(struct simulate *s, int argc, char **argv)
         } else if ((value = cmd_option(s->c, "-o", argc, argv, &at))) {
             if (!parse_output(value, &s->output))
                 return cmd_fail(s->c, EXIT_USAGE, "-o is text, json or name, not \"%s\"", value);
+        } else if ((value = cmd_option(s->c, "--trace", argc, argv, &at))) {
+            s->trace = value;
+        } else if ((value = cmd_option(s->c, "--make-trace", argc, argv, &at))) {
+            if (!parse_seed(value, &s->make.n_pods) || s->make.n_pods == 0 || s->make.n_pods > TRACE_MAKE_PODS_MAX)
+                return cmd_fail(s->c, EXIT_USAGE, "--make-trace is a number of pods from 1 to %d, not \"%s\"",
+                                TRACE_MAKE_PODS_MAX, value);
+        } else if ((value = cmd_option(s->c, "--hours", argc, argv, &at))) {
+            if (!parse_hours(value, &s->make.hours))
+                return cmd_fail(s->c, EXIT_USAGE, "--hours is a number over 0, not \"%s\"", value);
         } else {
             return cmd_fail(s->c, EXIT_USAGE, "unknown argument \"%s\"", argv[at]);
         }
     }
-    return s->n_paths ? 0 : cmd_fail(s->c, EXIT_USAGE, "nothing to read: give a file or folder with -f");
+    s->make.seed = s->seed;
+    return check(s);
 }
 
 static int run(const struct command *c, int argc, char **argv)
 {
-    struct simulate s = { .c = c, .seed = 1, .paths = mem_alloc((size_t)argc * sizeof(*s.paths)) };
+    struct simulate s = { .c = c, .seed = 1, .make.hours = 24, .paths = mem_alloc((size_t)argc * sizeof(*s.paths)) };
     int code = parse(&s, argc, argv);
     if (!code)
-        code = simulate(&s);
+        code = s.make.n_pods ? cmd_make_trace(c, &s.make) : simulate(&s);
     free(s.paths);
     return code;
 }

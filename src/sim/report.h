@@ -21,5 +21,7 @@ struct sim_zone sim_total(const struct sim_world *w);
 void sim_report_text(struct strbuf *to, const struct sim_world *w);
 /* docs/simulate.md has the fields; ends with a newline. */
 void sim_report_json(struct strbuf *to, const struct sim_world *w);
+/* The same without the brace that ends it, for more members. */
+void sim_report_json_open(struct strbuf *to, const struct sim_world *w);
 /* A line for every pod that had no node: "namespace/name node", "namespace/name -" when it is still without. */
 void sim_report_names(struct strbuf *to, const struct sim_world *w);

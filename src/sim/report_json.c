@@ -115,7 +115,7 @@ static void add_warnings(struct strbuf *to, const struct sim_world *w)
     strbuf_add_char(to, ']');
 }
 
-void sim_report_json(struct strbuf *to, const struct sim_world *w)
+void sim_report_json_open(struct strbuf *to, const struct sim_world *w)
 {
     const uint32_t *n = w->n_in_state;
     strbuf_printf(to, "{\"kind\":\"Simulation\",\"version\":1,\n\"summary\":{\"nodes\":%zu,\"running\":%u,\"placed\":%u,"
@@ -128,6 +128,11 @@ void sim_report_json(struct strbuf *to, const struct sim_world *w)
     add_nodes(to, w);
     add_zones(to, w);
     add_warnings(to, w);
+}
+
+void sim_report_json(struct strbuf *to, const struct sim_world *w)
+{
+    sim_report_json_open(to, w);
     STRBUF_ADD_LIT(to, "}\n");
 }
 

@@ -195,11 +195,18 @@ static enum err_code make_namespace(struct trace_pods *p, sym ns, struct err *e)
     struct str name = sym_text(w->syms, ns);
     if (objects_get(sched_objects(w->sched), OBJECT_NAMESPACE, SYM_EMPTY, name))
         return ERR_OK;
-    const char *json = arena_printf(&p->scratch, "{\"metadata\":{\"name\":\"%s\",\"labels\":{\"kubernetes.io/metadata.name\":"
-                                                 "\"%s\"}}}", name.p, name.p);
+    struct strbuf json;
+    strbuf_init(&json, STRBUF_NO_MAX);
+    STRBUF_ADD_LIT(&json, "{\"metadata\":{\"name\":");
+    json_add_string(&json, name);
+    STRBUF_ADD_LIT(&json, ",\"labels\":{\"kubernetes.io/metadata.name\":");
+    json_add_string(&json, name);
+    STRBUF_ADD_LIT(&json, "}}}");
     const void *form;
-    if (object_form_decode(OBJECT_NAMESPACE, w->syms, TYPED_JSON, str_of(json), &form, e))
-        return e->code;
+    enum err_code code = object_form_decode(OBJECT_NAMESPACE, w->syms, TYPED_JSON, strbuf_str(&json), &form, e);
+    strbuf_fini(&json);
+    if (code)
+        return code;
     sched_object_set(w->sched, OBJECT_NAMESPACE, form);
     object_unref(w->syms, OBJECT_NAMESPACE, form);
     return ERR_OK;
