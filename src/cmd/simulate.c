@@ -10,7 +10,7 @@
 #include "plugins/plugins.h"
 #include "sim/report.h"
 
-enum { EXIT_PENDING = 3 };
+enum { EXIT_PENDING = 3, RETRIES_MAX = 1000000 };
 
 static const char help[] =
     "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N] [-o text|json|name]\n"
@@ -27,6 +27,7 @@ static const char help[] =
     "  -o name        a line a pod: \"namespace/name node\", or - for the node\n\n"
     "  --trace FILE   pods that arrive, run and finish over time: CSV with the columns arrival, duration, cpu, memory and, if\n"
     "                 need be, priority, count, template, name, namespace: docs/traces.md\n"
+    "  --retries N    at most so many failed attempts in a second of the trace (default 50)\n"
     "  --make-trace N writes a synthetic trace of N pods to standard output, which arrive over --hours H (default 24)\n\n"
     "exit code: 0 every pod has a node, 3 some are pending, 1 bad input (the message names file, document and object),\n"
     "2 wrong usage\n\n"
@@ -45,7 +46,7 @@ struct simulate {
     const char *config;
     uint64_t seed;
     enum output output;
-    const char *trace;       /* NULL: none */
+    struct trace_options trace;
     struct trace_make make;  /* of no pods: none is made */
 };
 
@@ -74,9 +75,9 @@ static int simulate_world(const struct simulate *s, struct sim_input *in, struct
     cmd_print_warnings(s->c, in);
     if (failed) {
         code = cmd_fail(s->c, 1, "%s", e->message);
-    } else if (s->trace) {
+    } else if (s->trace.path) {
         bool pending;
-        code = cmd_run_trace(s->c, &w, s->trace, s->output == OUTPUT_JSON, &pending, e);
+        code = cmd_run_trace(s->c, &w, &s->trace, s->output == OUTPUT_JSON, &pending, e);
         code = code || !pending ? code : EXIT_PENDING;
     } else {
         sim_world_run(&w);
@@ -153,7 +154,7 @@ static int check(const struct simulate *s)
 {
     if (s->make.n_pods)
         return 0;
-    if (s->trace && s->output == OUTPUT_NAME)
+    if (s->trace.path && s->output == OUTPUT_NAME)
         return cmd_fail(s->c, EXIT_USAGE, "-o name does not go with --trace");
     return s->n_paths ? 0 : cmd_fail(s->c, EXIT_USAGE, "nothing to read: give a file or folder with -f");
 }
@@ -162,6 +163,7 @@ static int parse(struct simulate *s, int argc, char **argv)
 {
     for (int at = 1; at < argc;) {
         const char *value;
+        uint64_t number;
         if ((value = cmd_option(s->c, "-f", argc, argv, &at))) {
             s->paths[s->n_paths++] = value;
         } else if ((value = cmd_option(s->c, "--config", argc, argv, &at))) {
@@ -173,7 +175,11 @@ static int parse(struct simulate *s, int argc, char **argv)
             if (!parse_output(value, &s->output))
                 return cmd_fail(s->c, EXIT_USAGE, "-o is text, json or name, not \"%s\"", value);
         } else if ((value = cmd_option(s->c, "--trace", argc, argv, &at))) {
-            s->trace = value;
+            s->trace.path = value;
+        } else if ((value = cmd_option(s->c, "--retries", argc, argv, &at))) {
+            if (!parse_seed(value, &number) || number == 0 || number > RETRIES_MAX)
+                return cmd_fail(s->c, EXIT_USAGE, "--retries is a number from 1 to %d, not \"%s\"", RETRIES_MAX, value);
+            s->trace.failures = (uint32_t)number;
         } else if ((value = cmd_option(s->c, "--make-trace", argc, argv, &at))) {
             if (!parse_seed(value, &s->make.n_pods) || s->make.n_pods == 0 || s->make.n_pods > TRACE_MAKE_PODS_MAX)
                 return cmd_fail(s->c, EXIT_USAGE, "--make-trace is a number of pods from 1 to %d, not \"%s\"",

@@ -78,13 +78,9 @@ static void show_progress(void *context, const struct trace_run *r)
     int64_t now_ms = clock_mono_ms(&clock_real);
     if (now_ms < p->next_ms)
         return;
-    struct strbuf time;
-    strbuf_init(&time, STRBUF_NO_MAX);
-    strbuf_printf(&time, "%.1fh", (double)r->time_ms / 3600000);
-    fprintf(stderr, "\r%.*s: %llu of %llu pods arrived, %llu finished, %lld wait \033[K", (int)time.n, time.p,
-            (unsigned long long)r->counts.arrived, (unsigned long long)r->trace->n_pods, (unsigned long long)r->counts.finished,
+    fprintf(stderr, "\r%.1fh: %llu of %llu pods arrived, %llu finished, %lld wait \033[K", (double)r->time_ms / 3600000,
+            (unsigned long long)r->n_made, (unsigned long long)r->trace->n_pods, (unsigned long long)r->counts.finished,
             (long long)r->level.waiting);
-    strbuf_fini(&time);
     p->next_ms = now_ms + PROGRESS_MS;
     p->shown = true;
 }
@@ -118,12 +114,14 @@ static int print(const struct command *c, const struct trace_run *r, bool json)
     return failed ? cmd_fail(c, 1, "cannot write: %s", strerror(errno)) : 0;
 }
 
-static int run_loaded(const struct command *c, struct sim_world *w, const struct trace *t, bool json, bool *ret_pending,
-                      struct err *e)
+static int run_loaded(const struct command *c, struct sim_world *w, const struct trace *t, uint32_t failures, bool json,
+                      bool *ret_pending, struct err *e)
 {
     struct progress progress = { .next_ms = clock_mono_ms(&clock_real) + PROGRESS_FIRST_MS };
     struct trace_run *r = mem_alloc(sizeof(*r));
     trace_run_init(r, w, t);
+    if (failures)
+        r->failures_per_second_max = failures;
     if (isatty(STDERR_FILENO)) {
         r->observe = show_progress;
         r->observe_context = &progress;
@@ -138,12 +136,14 @@ static int run_loaded(const struct command *c, struct sim_world *w, const struct
     return code;
 }
 
-int cmd_run_trace(const struct command *c, struct sim_world *w, const char *path, bool json, bool *ret_pending, struct err *e)
+int cmd_run_trace(const struct command *c, struct sim_world *w, const struct trace_options *options, bool json,
+                  bool *ret_pending, struct err *e)
 {
     struct trace t;
-    trace_init(&t, strcmp(path, "-") == 0 ? "standard input" : path);
+    trace_init(&t, strcmp(options->path, "-") == 0 ? "standard input" : options->path);
     *ret_pending = false;
-    int code = load_trace(&t, path, e) ? cmd_fail(c, 1, "%s", e->message) : run_loaded(c, w, &t, json, ret_pending, e);
+    int code = load_trace(&t, options->path, e) ? cmd_fail(c, 1, "%s", e->message)
+                                                : run_loaded(c, w, &t, options->failures, json, ret_pending, e);
     trace_fini(&t);
     return code;
 }

@@ -10,7 +10,7 @@
 #define WAVE 0.5 /* how far the rate goes up and down around its mean */
 #define DAY_HOURS 24.0
 
-enum { PIECE_BYTES = 1 << 16, DURATION_S_MAX = 7 * 86400, SIZES_MAX = 4 };
+enum { PIECE_BYTES = 1 << 16, DURATION_S_MAX = 86400, SIZES_MAX = 4 };
 
 /* Requests are round numbers that people choose; memory goes with cpu. */
 struct kind {

@@ -212,10 +212,16 @@ static enum err_code make_namespace(struct trace_pods *p, sym ns, struct err *e)
     return ERR_OK;
 }
 
+struct trace_key trace_key_of(const struct trace_row *row)
+{
+    return (struct trace_key){ row->milli_cpu, row->memory, row->has_priority ? row->priority : INT64_MIN, row->template,
+                               row->ns };
+}
+
 enum err_code trace_pods_form(struct trace_pods *p, const struct trace_row *row, const struct pod **ret_form, struct err *e)
 {
-    const int64_t key[] = { row->milli_cpu, row->memory, row->has_priority, row->priority, row->template, row->ns };
-    struct str bytes = { (const char *)key, sizeof(key) };
+    struct trace_key key = trace_key_of(row);
+    struct str bytes = trace_key_bytes(&key);
     union map_value *known = map_str_find(&p->by_key, bytes);
     if (known) {
         *ret_form = known->const_ptr;

@@ -13,6 +13,19 @@
 #include "sim/trace.h"
 #include "sim/world.h"
 
+/* What makes two pods of a trace equal. */
+struct trace_key {
+    int64_t milli_cpu, memory, priority; /* INT64_MIN: not given */
+    uint32_t template, ns;
+};
+
+struct trace_key trace_key_of(const struct trace_row *row);
+static inline struct str trace_key_bytes(const struct trace_key *key)
+{
+    _Static_assert(sizeof(*key) == 3 * sizeof(int64_t) + 2 * sizeof(uint32_t), "no bytes between members");
+    return (struct str){ (const char *)key, sizeof(*key) };
+}
+
 struct trace_pods {
     struct sim_world *world;
     const struct trace *trace;

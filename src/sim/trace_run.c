@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "sched/queue.h"
+#include "sim/trace_run_priv.h"
 
 /* Every waiting pod has been tried again after this time without a change: the longest wait for an event, until somebody
  * looks, and a back-off at the end. */
@@ -11,24 +12,6 @@ enum {
     QUIET_MS = QUEUE_UNSCHEDULABLE_MS_MAX + 2 * QUEUE_FLUSH_UNSCHEDULABLE_MS,
     QUIET_BACKOFF_S_MAX = 24 * 3600,
     UID_BYTES = 32,
-};
-
-/* A pod that is there: waiting, or on a node. */
-struct trace_pod {
-    const struct pod *form; /* as it was made; of a pod of the input as it was given */
-    struct heap_node finish; /* in no heap while it waits, or runs for ever */
-    int64_t since_ms;        /* waiting or running */
-    int64_t duration_ms;
-    int64_t finish_ms;
-    uint64_t binding;        /* its number: whoever was bound first finishes first */
-    uint64_t number;         /* among the pods of the trace, or of the world */
-    uint32_t n_restarts;
-    int32_t node;            /* SIM_NO_NODE: none, or the world keeps its accounts */
-    bool waiting;
-    bool given;              /* of the input */
-    bool of_world;           /* in world->pods, which keeps the accounts of its node */
-    bool comes_back;         /* when preempted */
-    char *message;           /* why it waits; NULL: not tried, or not now */
 };
 
 static bool finishes_before(const struct heap_node *a, const struct heap_node *b, void *context)
@@ -102,10 +85,11 @@ static void bound(void *context, const struct pod *form)
     union map_value *node = p->of_world ? NULL : map_u64_find(&r->world->node_by_name, form->node_name);
     p->node = node ? (int32_t)node->num : SIM_NO_NODE;
     occupy(r, p, true);
-    if (p->duration_ms == TRACE_FOREVER)
-        return;
-    p->finish_ms = r->time_ms + p->duration_ms;
-    heap_push(&r->finishing, &p->finish);
+    if (p->row && p->row->duration_ms != TRACE_FOREVER) {
+        p->finish_ms = r->time_ms + p->row->duration_ms;
+        heap_push(&r->finishing, &p->finish);
+    }
+    trace_line_bound(r, p);
 }
 
 /* One that nobody has. */
@@ -131,7 +115,7 @@ static void start_over(struct trace_run *r, struct trace_pod *p)
     p->since_ms = r->time_ms;
     r->level.waiting++;
     map_str_put(&r->alive, str_of(again->meta.uid), NULL)->ptr = p;
-    sched_pod_set(r->world->sched, again);
+    trace_line_enter(r, p);
 }
 
 static void evicted(void *context, const struct pod *form)
@@ -154,14 +138,25 @@ static void evicted(void *context, const struct pod *form)
     }
 }
 
-static void failed(void *context, const struct pod *form, const char *message)
+static void set_message(struct trace_pod *p, const char *message)
 {
-    struct trace_run *r = context;
-    struct trace_pod *p = find_pod(r, form->meta.uid);
-    if (!p || !p->waiting || (p->message && strcmp(p->message, message) == 0))
+    if (p->message && strcmp(p->message, message) == 0)
         return;
     free(p->message);
     p->message = strdup(message);
+}
+
+static void failed(void *context, const struct status_change *change)
+{
+    struct trace_run *r = context;
+    struct trace_pod *p = find_pod(r, change->pod->meta.uid);
+    r->n_failures++;
+    if (!p || !p->waiting)
+        return;
+    set_message(p, change->message);
+    bool makes_room = change->set_nomination && change->nomination != SYM_EMPTY;
+    if (!makes_room)
+        trace_line_failed(r, p);
 }
 
 /* ---- What time brings ---- */
@@ -204,15 +199,15 @@ static enum err_code arrive_one(struct trace_run *r, const struct trace_row *row
     make_uid(r, uid);
     struct trace_pod *p = mem_zalloc(sizeof(*p));
     p->form = pod_again(w->syms, form, name, uid);
+    p->row = row;
     p->since_ms = r->time_ms;
-    p->duration_ms = row->duration_ms;
     p->number = r->n_made++;
     p->node = SIM_NO_NODE;
     p->waiting = p->comes_back = true;
     map_str_put(&r->alive, str_of(p->form->meta.uid), NULL)->ptr = p;
     r->counts.arrived++;
     r->level.waiting++;
-    sched_pod_set(w->sched, p->form);
+    trace_line_enter(r, p);
     return ERR_OK;
 }
 
@@ -237,16 +232,39 @@ static enum err_code arrive_due(struct trace_run *r, struct err *e)
     return ERR_OK;
 }
 
-/* When the scheduler wants to be called; INT64_MAX: never, or it has been tried long enough. */
+static void run_ready(struct trace_run *r)
+{
+    if (r->second != r->time_ms / 1000) {
+        r->second = r->time_ms / 1000;
+        r->n_failures = 0;
+    }
+    bool worked = true;
+    while (worked && r->n_failures < r->failures_per_second_max) {
+        worked = sim_world_step(r->world);
+        trace_line_settle(r);
+    }
+    r->held_up = worked;
+}
+
+/* Long enough for everyone who waits to be tried again. */
+static bool is_quiet(const struct trace_run *r, int64_t until_ms)
+{
+    return until_ms - r->changed_ms > r->quiet_ms + r->level.waiting / r->failures_per_second_max * 2000;
+}
+
+/* When the scheduler is to go on; INT64_MAX: never, or it has tried long enough. */
 static int64_t scheduler_due(const struct trace_run *r, bool nothing_else)
 {
     int64_t due_ms = sched_due_ms(r->world->sched);
-    if (due_ms == INT64_MAX || r->level.waiting == 0)
+    if (r->level.waiting == 0 || (due_ms == INT64_MAX && !r->held_up))
         return INT64_MAX;
-    due_ms -= r->start_ms;
+    due_ms = due_ms == INT64_MAX ? INT64_MAX : due_ms - r->start_ms;
+    int64_t next_second_ms = (r->second + 1) * 1000;
+    if (r->held_up && next_second_ms < due_ms)
+        due_ms = next_second_ms;
     if (due_ms <= r->time_ms)
         due_ms = r->time_ms + 1;
-    return nothing_else && due_ms - r->changed_ms > r->quiet_ms ? INT64_MAX : due_ms;
+    return nothing_else && is_quiet(r, due_ms) ? INT64_MAX : due_ms;
 }
 
 static int64_t next_event(const struct trace_run *r)
@@ -265,6 +283,7 @@ static void advance(struct trace_run *r, int64_t to_ms)
     r->world->now_ms = r->start_ms + to_ms;
     if (sched_due_ms(r->world->sched) <= r->world->now_ms)
         sim_world_tick(r->world);
+    trace_line_settle(r);
 }
 
 /* ---- Beginning and end ---- */
@@ -273,10 +292,9 @@ static void add_given(struct trace_run *r, const struct sim_pod *given, uint64_t
 {
     struct trace_pod *p = mem_zalloc(sizeof(*p));
     p->form = pod_ref(given->form);
-    p->duration_ms = TRACE_FOREVER;
     p->number = number;
     p->node = SIM_NO_NODE;
-    p->given = p->of_world = true;
+    p->of_world = true;
     p->comes_back = given->owner != NULL;
     p->waiting = given->state == SIM_PENDING;
     p->message = p->waiting && given->message ? strdup(given->message) : NULL;
@@ -293,10 +311,12 @@ static void add_given(struct trace_run *r, const struct sim_pod *given, uint64_t
 
 void trace_run_init(struct trace_run *r, struct sim_world *w, const struct trace *t)
 {
-    *r = (struct trace_run){ .world = w, .trace = t, .first_arrival_ms = INT64_MAX };
+    *r = (struct trace_run){ .world = w, .trace = t, .first_arrival_ms = INT64_MAX,
+                             .failures_per_second_max = TRACE_FAILURES_PER_SECOND_MAX };
     r->watch = (struct sim_watch){ r, bound, evicted, failed };
     w->watch = &r->watch;
     map_str_init(&r->alive);
+    map_str_init(&r->lines);
     heap_init(&r->finishing, finishes_before, NULL);
     trace_pods_init(&r->pods, w, t);
     trace_samples_init(&r->samples);
@@ -321,6 +341,7 @@ void trace_run_fini(struct trace_run *r)
     for (struct map_str_slot *s = NULL; (s = map_str_next(&r->alive, s));)
         free_pod(r, s->value.ptr);
     map_str_fini(&r->alive);
+    trace_lines_free(r);
     heap_fini(&r->finishing);
     trace_pods_fini(&r->pods);
     trace_waits_fini(&r->waits);
@@ -332,61 +353,6 @@ void trace_run_fini(struct trace_run *r)
     vec_fini(&r->reasons);
 }
 
-/* One who waits, in an order that does not hang on hashes: those of the input first, then by number. */
-static int compare_waiting(const void *a, const void *b)
-{
-    const struct trace_pod *x = *(struct trace_pod *const *)a, *y = *(struct trace_pod *const *)b;
-    if (x->given != y->given)
-        return x->given ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-static int compare_reasons(const void *a, const void *b)
-{
-    const struct trace_reason *x = a, *y = b;
-    if (x->n_pods != y->n_pods)
-        return x->n_pods < y->n_pods ? 1 : -1;
-    return strcmp(x->message, y->message);
-}
-
-static char *name_of(struct trace_run *r, const struct pod *form)
-{
-    char *text;
-    if (asprintf(&text, "%s/%s", sym_text(r->world->syms, form->meta.ns).p, form->meta.name) < 0)
-        abort();
-    return text;
-}
-
-static void count_reason(struct trace_run *r, struct map_str *by_message, const struct trace_pod *p)
-{
-    const char *message = p->message ? p->message : "not tried";
-    union map_value *known = map_str_find(by_message, str_of(message));
-    if (known) {
-        r->reasons.at[known->num].n_pods++;
-        return;
-    }
-    vec_push(&r->reasons, (struct trace_reason){ strdup(message), 1, name_of(r, p->form) });
-    map_str_put(by_message, str_of(vec_last(&r->reasons)->message), NULL)->num = r->reasons.n - 1;
-}
-
-static void find_reasons(struct trace_run *r)
-{
-    VEC(struct trace_pod *) waiting = { 0 };
-    for (struct map_str_slot *s = NULL; (s = map_str_next(&r->alive, s));)
-        if (((struct trace_pod *)s->value.ptr)->waiting)
-            vec_push(&waiting, s->value.ptr);
-    if (waiting.n)
-        qsort(waiting.at, waiting.n, sizeof(*waiting.at), compare_waiting);
-    struct map_str by_message;
-    map_str_init(&by_message);
-    for (size_t i = 0; i < waiting.n; i++)
-        count_reason(r, &by_message, waiting.at[i]);
-    map_str_fini(&by_message);
-    vec_fini(&waiting);
-    if (r->reasons.n)
-        qsort(r->reasons.at, r->reasons.n, sizeof(*r->reasons.at), compare_reasons);
-}
-
 enum err_code trace_run(struct trace_run *r, struct err *e)
 {
     if (trace_pods_find_templates(&r->pods, e))
@@ -396,13 +362,13 @@ enum err_code trace_run(struct trace_run *r, struct err *e)
         finish_due(r);
         if (arrive_due(r, e))
             return e->code;
-        sim_world_run_ready(r->world);
+        run_ready(r);
         trace_samples_peak(&r->samples, &r->level);
         if (r->observe)
             r->observe(r->observe_context, r);
         r->cut = r->time_ms > TRACE_END_MS_MAX;
     }
     r->attempts = sched_counts(r->world->sched).attempts;
-    find_reasons(r);
+    trace_find_reasons(r);
     return ERR_OK;
 }

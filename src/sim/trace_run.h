@@ -5,6 +5,12 @@
  * back to waiting under the same name and a new uid, and runs its whole duration when it is placed again; of the pods of the
  * input, those with a controller do so, others are gone. Pods of the input that have no node arrive at time 0 and never
  * finish.
+ *
+ * Whatever frees room makes waiting pods worth another try. Two things keep that from being all that happens in a crowded
+ * cluster: of equal pods that fit nowhere only the first is tried again (trace_run_priv.h), and at most
+ * `failures_per_second_max` attempts fail in one second of virtual time; who is ready then is tried from the next whole second
+ * on. A real scheduler is slowed down by the clock.
+ *
  * It ends when all pods have finished, or when nothing has changed for so long that nothing will: every waiting pod has been
  * tried again since the last change.
  *
@@ -20,10 +26,11 @@
 enum {
     TRACE_ALIVE_MAX = 1 << 21,      /* pods waiting or running at once */
     TRACE_RESTARTS_MAX = 1000,      /* of one pod; then it is given up */
+    TRACE_FAILURES_PER_SECOND_MAX = 50, /* unless told otherwise */
 };
 #define TRACE_END_MS_MAX (10 * TRACE_MS_MAX)
 
-struct trace_run;
+struct trace_pod;
 
 struct trace_counts {
     uint64_t given;    /* pods that were on nodes before */
@@ -51,6 +58,8 @@ struct trace_run {
     void (*observe)(void *context, const struct trace_run *r);
     void *observe_context;
 
+    uint32_t failures_per_second_max; /* may be changed before the run; at least 1 */
+
     struct sim_amounts capacity;
     int64_t start_ms; /* of the world's clock, at time 0 of the trace */
     int64_t time_ms;
@@ -62,7 +71,12 @@ struct trace_run {
     uint64_t n_uids;
     struct map_str alive;     /* uid -> struct trace_pod */
     struct heap finishing;
+    struct map_str lines;     /* trace_key -> struct trace_line */
+    VEC(struct trace_pod *) to_hold;
     uint64_t n_bindings;
+    int64_t second;           /* of the last attempts */
+    uint32_t n_failures;      /* in that second */
+    bool held_up;             /* until the next second, though pods are ready */
     bool cut;                 /* TRACE_END_MS_MAX was reached */
 
     struct trace_counts counts;

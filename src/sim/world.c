@@ -65,7 +65,7 @@ static void io_patch_status(void *context, const struct status_change *change)
         p->message = strdup(change->message);
     }
     if (w->watch && change->has_condition)
-        w->watch->failed(w->watch->context, change->pod, change->message);
+        w->watch->failed(w->watch->context, change);
     if (change->set_nomination && change->nomination != change->pod->nominated_node)
         vec_push(&w->outcomes, (struct sim_outcome){ 0, pod_with_nomination(w->syms, change->pod, change->nomination),
                                                      SIM_OUTCOME_NOMINATED });
@@ -217,8 +217,7 @@ static bool has_profile(const struct sim_world *w, sym name)
     return false;
 }
 
-/* What to say of a pod that the scheduler never tries, or NULL. */
-static char *untried_reason(const struct sim_world *w, const struct pod *pod)
+char *sim_untried_reason(const struct sim_world *w, const struct pod *pod)
 {
     const char *text = NULL;
     struct arena a;
@@ -260,7 +259,7 @@ static enum err_code add_pod(struct sim_world *w, const struct sim_object *o, st
     if (bound)
         count(&w->nodes.at[p.node].before, p.form, true);
     else
-        p.message = untried_reason(w, p.form);
+        p.message = sim_untried_reason(w, p.form);
     w->n_in_state[p.state]++;
     w->now_ms++; /* so that pods are tried in the order of the input */
     vec_push(&w->pods, p);
@@ -359,13 +358,11 @@ enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct s
     return fill(w, e);
 }
 
-void sim_world_run_ready(struct sim_world *w)
+bool sim_world_step(struct sim_world *w)
 {
-    bool worked;
-    do {
-        worked = sched_run_once(w->sched);
-        answer(w);
-    } while (worked);
+    bool worked = sched_run_once(w->sched);
+    answer(w);
+    return worked;
 }
 
 void sim_world_tick(struct sim_world *w)
@@ -386,7 +383,8 @@ void sim_world_run(struct sim_world *w)
     int quiet = 0, quiet_max = quiet_steps_max(w);
     for (int step = 0; step < STEPS_MAX && quiet < quiet_max; step++, quiet++) {
         uint32_t n_pending = w->n_in_state[SIM_PENDING], n_evicted = w->n_in_state[SIM_EVICTED];
-        sim_world_run_ready(w);
+        while (sim_world_step(w))
+            continue;
         struct sched_counts counts = sched_counts(w->sched);
         if (counts.active + counts.backoff + counts.binding == 0)
             return;

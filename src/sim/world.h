@@ -54,7 +54,7 @@ struct sim_watch {
     void *context;
     void (*bound)(void *context, const struct pod *pod);   /* with its node */
     void (*evicted)(void *context, const struct pod *pod); /* with the node that it was on */
-    void (*failed)(void *context, const struct pod *pod, const char *message); /* inside an attempt: must not call the scheduler */
+    void (*failed)(void *context, const struct status_change *change); /* inside an attempt: must not call the scheduler */
 };
 
 struct sim_world {
@@ -79,7 +79,9 @@ enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct s
 void sim_world_fini(struct sim_world *w);
 /* Until nothing more happens. */
 void sim_world_run(struct sim_world *w);
-/* One part of that: attempts, and what follows from them, until no pod is ready. The clock stands still. */
-void sim_world_run_ready(struct sim_world *w);
+/* One part of that: one attempt, and what follows from it. False when no pod is ready. The clock stands still. */
+bool sim_world_step(struct sim_world *w);
 /* What time brings, at now_ms. */
 void sim_world_tick(struct sim_world *w);
+/* What to say of a pod that the scheduler never tries (for the caller to free), or NULL. */
+char *sim_untried_reason(const struct sim_world *w, const struct pod *pod);
