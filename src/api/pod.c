@@ -530,3 +530,28 @@ const struct pod *pod_again(struct sym_table *syms, const struct pod *p, const c
     changed.n_condition_types = 0;
     return form_copy(&class, syms, &changed);
 }
+
+const struct pod *pod_with_priority(struct sym_table *syms, const struct pod *p, int32_t priority)
+{
+    struct pod changed = *p;
+    changed.priority = priority;
+    changed.flags |= POD_HAS_PRIORITY;
+    return form_copy(&class, syms, &changed);
+}
+
+const struct pod *pod_with_requests(struct sym_table *syms, const struct pod *p, int64_t milli_cpu, int64_t memory)
+{
+    struct amounts requested = *p->requested, fit = *p->fit, score = *p->score;
+    struct amounts *const all[] = { &requested, &fit, &score };
+    for (int i = 0; i < 3; i++) {
+        all[i]->milli_cpu = milli_cpu;
+        all[i]->memory = memory;
+    }
+    struct pod changed = *p;
+    changed.requested = &requested;
+    changed.fit = p->fit == p->requested ? &requested : &fit;
+    changed.score = p->score == p->requested ? &requested : p->score == p->fit ? &fit : &score;
+    changed.non_zero_milli_cpu = milli_cpu;
+    changed.non_zero_memory = memory;
+    return form_copy(&class, syms, &changed);
+}

@@ -100,48 +100,76 @@ static struct sim_object plain_pod(struct trace_pods *p)
     return o;
 }
 
-static struct sim_object pod_of(struct trace_pods *p, const struct sim_object *from)
+static struct sim_object pod_of(struct trace_pods *p, const struct sim_object *controller)
 {
     struct arena *a = &p->world->in->arena;
     struct sim_object o = plain_pod(p);
-    bool is_pod = strcmp(from->kind, "Pod") == 0;
-    o.origin = from->origin;
-    o.ns = from->ns;
-    o.name = from->name;
-    set(a, &o, "metadata.namespace", edit_text(from->ns));
-    set(a, &o, "metadata.labels", *sim_field(from, is_pod ? "metadata.labels" : "spec.template.metadata.labels"));
-    set(a, &o, "spec", *sim_field(from, is_pod ? "spec" : "spec.template.spec"));
-    set(a, &o, "spec.nodeName", (struct value){ 0 });
+    o.origin = controller->origin;
+    o.ns = controller->ns;
+    o.name = controller->name;
+    set(a, &o, "metadata.namespace", edit_text(controller->ns));
+    set(a, &o, "metadata.labels", *sim_field(controller, "spec.template.metadata.labels"));
+    set(a, &o, "spec", *sim_field(controller, "spec.template.spec"));
     return o;
 }
 
-static enum err_code check_template(const struct sim_object *o, struct err *e)
+static const struct pod *world_form(const struct sim_world *w, const struct sim_object *o)
 {
-    const struct value *containers = sim_field(o, "spec.containers");
+    for (size_t i = 0; i < w->pods.n; i++)
+        if (strcmp(w->pods.at[i].name, o->name) == 0 && strcmp(w->pods.at[i].ns, o->ns) == 0)
+            return w->pods.at[i].form;
+    return NULL;
+}
+
+static enum err_code load_template(struct trace_pods *p, const struct sim_object *from, struct trace_template *to, struct err *e)
+{
+    struct sim_input *in = p->world->in;
+    if (strcmp(from->kind, "Pod") == 0) {
+        to->form = world_form(p->world, from);
+        return to->form ? ERR_OK : err_set(e, ERR_INVALID, "Pod %s/%s is left out of the cluster", from->ns, from->name);
+    }
+    to->object = pod_of(p, from);
+    const struct value *containers = sim_field(&to->object, "spec.containers");
     if (containers->kind != VALUE_LIST || containers->n == 0)
-        return err_set(e, ERR_INVALID, "the template has no containers");
+        return err_set(e, ERR_INVALID, "the template of %s %s/%s has no containers", from->kind, from->ns, from->name);
+    sim_defaults(in, sim_default_classes(in), &to->object);
     return ERR_OK;
+}
+
+static enum err_code check_row(const struct trace_pods *p, const struct trace_row *row, struct err *e)
+{
+    const struct pod *form = p->templates[row->template].form;
+    if (!form)
+        return ERR_OK;
+    bool resized = row->milli_cpu != TRACE_NOT_GIVEN || row->memory != TRACE_NOT_GIVEN;
+    if (resized && (form->n_containers != 1 || form->n_init_containers || form->flags & POD_HAS_POD_LEVEL_RESOURCES))
+        return err_set(e, ERR_INVALID, "cpu and memory cannot replace those of a Pod with several containers");
+    if (row->ns && !str_is(sym_text(p->world->syms, form->meta.ns), p->trace->texts.at[row->ns]))
+        return err_set(e, ERR_INVALID, "a Pod cannot be used in another namespace");
+    return ERR_OK;
+}
+
+static enum err_code find_template_of(struct trace_pods *p, const struct trace_row *row, struct err *e)
+{
+    struct trace_template *to = &p->templates[row->template];
+    const struct sim_object *from = NULL;
+    if (!to->name) {
+        if (find_template(p->world->in, p->trace->texts.at[row->template], &from, e) || load_template(p, from, to, e))
+            return e->code;
+        to->name = from->name;
+    }
+    return check_row(p, row, e);
 }
 
 enum err_code trace_pods_find_templates(struct trace_pods *p, struct err *e)
 {
     struct sim_input *in = p->world->in;
-    struct sim_default_classes classes = sim_default_classes(in);
-    p->templates[0] = plain_pod(p);
-    sim_defaults(in, classes, &p->templates[0]);
+    p->templates[0] = (struct trace_template){ .name = "trace", .object = plain_pod(p) };
+    sim_defaults(in, sim_default_classes(in), &p->templates[0].object);
     for (size_t i = 0; i < p->trace->rows.n; i++) {
         const struct trace_row *row = &p->trace->rows.at[i];
-        struct sim_object *to = &p->templates[row->template];
-        const struct sim_object *from = NULL;
-        if (to->type)
-            continue;
-        if (find_template(in, p->trace->texts.at[row->template], &from, e))
+        if (row->template && find_template_of(p, row, e))
             return err_wrap(e, "%s, line %u, column \"template\"", p->trace->file, row->line);
-        *to = pod_of(p, from);
-        if (check_template(to, e))
-            return err_wrap(e, "%s, line %u, column \"template\": %s %s/%s", p->trace->file, row->line, from->kind, from->ns,
-                            from->name);
-        sim_defaults(in, classes, to);
     }
     return ERR_OK;
 }
@@ -170,11 +198,31 @@ static void set_requests(struct arena *a, struct sim_object *o, const struct tra
     set(a, o, "spec.containers", value_list(containers, old->n));
 }
 
+/* Of a Pod: what the line says in the place of what it has. */
+static const struct pod *change_form(struct trace_pods *p, const struct trace_row *row, const struct pod *from)
+{
+    struct sym_table *syms = p->world->syms;
+    const struct amounts *has = from->fit;
+    int64_t milli_cpu = row->milli_cpu != TRACE_NOT_GIVEN ? row->milli_cpu : has->milli_cpu;
+    int64_t memory = row->memory != TRACE_NOT_GIVEN ? row->memory : has->memory;
+    bool resized = milli_cpu != has->milli_cpu || memory != has->memory;
+    const struct pod *sized = resized ? pod_with_requests(syms, from, milli_cpu, memory) : pod_ref(from);
+    if (!row->has_priority)
+        return sized;
+    const struct pod *form = pod_with_priority(syms, sized, row->priority);
+    pod_unref(syms, sized);
+    return form;
+}
+
 static enum err_code make_form(struct trace_pods *p, const struct trace_row *row, const struct pod **ret_form, struct err *e)
 {
     struct arena *a = &p->scratch;
     arena_reset(a);
-    struct sim_object o = p->templates[row->template];
+    if (p->templates[row->template].form) {
+        *ret_form = change_form(p, row, p->templates[row->template].form);
+        return ERR_OK;
+    }
+    struct sim_object o = p->templates[row->template].object;
     if (row->ns)
         set(a, &o, "metadata.namespace", edit_text(p->trace->texts.at[row->ns]));
     if (row->has_priority)

@@ -1,9 +1,10 @@
 /* sim/trace_pods.h - the pods that lines of a trace stand for.
  *
  * A line without a template is a pod of one container with the line's requests, for the first profile of the configuration.
- * With one it is the pod that the named object would make: a Pod, or a ReplicationController, ReplicaSet, Deployment,
- * StatefulSet, DaemonSet or Job of the input; the line's cpu and memory replace the requests of its first container, priority
- * and namespace those of the template.
+ * With one it is the pod that the named object of the input would make: a ReplicationController, ReplicaSet, Deployment,
+ * StatefulSet, DaemonSet or Job; the line's cpu and memory replace the requests of its first container, priority and
+ * namespace those of the template. It may also be a Pod of the world, of which there is only the typed form: its requests
+ * can be replaced when it has one container, its namespace cannot.
  *
  * Forms of equal lines are made once and kept, up to a limit; pods are copies of them with a name of their own.
  *
@@ -26,10 +27,16 @@ static inline struct str trace_key_bytes(const struct trace_key *key)
     return (struct str){ (const char *)key, sizeof(*key) };
 }
 
+struct trace_template {
+    const char *name;         /* NULL: not looked for */
+    const struct pod *form;   /* of a Pod; the world's */
+    struct sim_object object; /* otherwise: a pod with defaults and without a name */
+};
+
 struct trace_pods {
     struct sim_world *world;
     const struct trace *trace;
-    struct sim_object *templates; /* by text of the trace, as pods with defaults; type NULL: none; [0] the plain one */
+    struct trace_template *templates; /* by text of the trace; [0] is the plain pod */
     struct arena keys, scratch;
     struct map_str by_key; /* what matters of a line -> form */
 };

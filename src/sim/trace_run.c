@@ -191,7 +191,7 @@ static enum err_code check_new(struct trace_run *r, const struct trace_row *row,
 static enum err_code arrive_one(struct trace_run *r, const struct trace_row *row, const struct pod *form, struct err *e)
 {
     struct sim_world *w = r->world;
-    const char *base = row->name ? r->trace->texts.at[row->name] : row->template ? r->pods.templates[row->template].name : "trace";
+    const char *base = row->name ? r->trace->texts.at[row->name] : r->pods.templates[row->template].name;
     char name[256 + 32], uid[UID_BYTES];
     snprintf(name, sizeof(name), "%.250s-%llu", base, (unsigned long long)r->n_made);
     if (check_new(r, row, sym_text(w->syms, form->meta.ns).p, name, e))
