@@ -544,14 +544,14 @@ const struct pod *pod_with_requests(struct sym_table *syms, const struct pod *p,
     struct amounts requested = *p->requested, fit = *p->fit, score = *p->score;
     struct amounts *const all[] = { &requested, &fit, &score };
     for (int i = 0; i < 3; i++) {
-        all[i]->milli_cpu = milli_cpu;
-        all[i]->memory = memory;
+        all[i]->milli_cpu = milli_cpu < 0 ? all[i]->milli_cpu : milli_cpu;
+        all[i]->memory = memory < 0 ? all[i]->memory : memory;
     }
     struct pod changed = *p;
     changed.requested = &requested;
     changed.fit = p->fit == p->requested ? &requested : &fit;
     changed.score = p->score == p->requested ? &requested : p->score == p->fit ? &fit : &score;
-    changed.non_zero_milli_cpu = milli_cpu;
-    changed.non_zero_memory = memory;
+    changed.non_zero_milli_cpu = milli_cpu < 0 ? p->non_zero_milli_cpu : milli_cpu;
+    changed.non_zero_memory = memory < 0 ? p->non_zero_memory : memory;
     return form_copy(&class, syms, &changed);
 }

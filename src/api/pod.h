@@ -179,5 +179,5 @@ const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *
  * it kept (deletion, phase, conditions, start). Its texts need not live on. */
 const struct pod *pod_again(struct sym_table *syms, const struct pod *p, const char *name, const char *uid);
 const struct pod *pod_with_priority(struct sym_table *syms, const struct pod *p, int32_t priority);
-/* Other sums of cpu and memory; other resources stay. */
+/* Other sums of cpu and memory, below 0: as they are; other resources stay. */
 const struct pod *pod_with_requests(struct sym_table *syms, const struct pod *p, int64_t milli_cpu, int64_t memory);

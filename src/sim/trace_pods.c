@@ -136,13 +136,17 @@ static enum err_code load_template(struct trace_pods *p, const struct sim_object
     return ERR_OK;
 }
 
+static bool is_resized(const struct trace_row *row)
+{
+    return row->milli_cpu != TRACE_NOT_GIVEN || row->memory != TRACE_NOT_GIVEN;
+}
+
 static enum err_code check_row(const struct trace_pods *p, const struct trace_row *row, struct err *e)
 {
     const struct pod *form = p->templates[row->template].form;
     if (!form)
         return ERR_OK;
-    bool resized = row->milli_cpu != TRACE_NOT_GIVEN || row->memory != TRACE_NOT_GIVEN;
-    if (resized && (form->n_containers != 1 || form->n_init_containers || form->flags & POD_HAS_POD_LEVEL_RESOURCES))
+    if (is_resized(row) && (form->n_containers != 1 || form->n_init_containers || form->flags & POD_HAS_POD_LEVEL_RESOURCES))
         return err_set(e, ERR_INVALID, "cpu and memory cannot replace those of a Pod with several containers");
     if (row->ns && !str_is(sym_text(p->world->syms, form->meta.ns), p->trace->texts.at[row->ns]))
         return err_set(e, ERR_INVALID, "a Pod cannot be used in another namespace");
@@ -202,11 +206,7 @@ static void set_requests(struct arena *a, struct sim_object *o, const struct tra
 static const struct pod *change_form(struct trace_pods *p, const struct trace_row *row, const struct pod *from)
 {
     struct sym_table *syms = p->world->syms;
-    const struct amounts *has = from->fit;
-    int64_t milli_cpu = row->milli_cpu != TRACE_NOT_GIVEN ? row->milli_cpu : has->milli_cpu;
-    int64_t memory = row->memory != TRACE_NOT_GIVEN ? row->memory : has->memory;
-    bool resized = milli_cpu != has->milli_cpu || memory != has->memory;
-    const struct pod *sized = resized ? pod_with_requests(syms, from, milli_cpu, memory) : pod_ref(from);
+    const struct pod *sized = is_resized(row) ? pod_with_requests(syms, from, row->milli_cpu, row->memory) : pod_ref(from);
     if (!row->has_priority)
         return sized;
     const struct pod *form = pod_with_priority(syms, sized, row->priority);

@@ -179,9 +179,9 @@ static void finish_due(struct trace_run *r)
 static enum err_code check_new(struct trace_run *r, const struct trace_row *row, const char *ns, const char *name,
                                struct err *e)
 {
-    if (r->alive.n >= TRACE_ALIVE_MAX)
+    if (r->alive.n >= r->alive_max)
         return err_set(e, ERR_INVALID, "%s, line %u: more than %d pods wait or run at once", r->trace->file, row->line,
-                       TRACE_ALIVE_MAX);
+                       (int)r->alive_max);
     if (sim_input_find(r->world->in, "Pod", ns, name))
         return err_set(e, ERR_INVALID, "%s, line %u: pod %s/%s is given already: use another name or namespace",
                        r->trace->file, row->line, ns, name);
@@ -312,7 +312,8 @@ static void add_given(struct trace_run *r, const struct sim_pod *given, uint64_t
 void trace_run_init(struct trace_run *r, struct sim_world *w, const struct trace *t)
 {
     *r = (struct trace_run){ .world = w, .trace = t, .first_arrival_ms = INT64_MAX,
-                             .failures_per_second_max = TRACE_FAILURES_PER_SECOND_MAX };
+                             .failures_per_second_max = TRACE_FAILURES_PER_SECOND_MAX,
+                             .alive_max = TRACE_ALIVE_MAX };
     r->watch = (struct sim_watch){ r, bound, evicted, failed };
     w->watch = &r->watch;
     map_str_init(&r->alive);

@@ -58,7 +58,9 @@ struct trace_run {
     void (*observe)(void *context, const struct trace_run *r);
     void *observe_context;
 
-    uint32_t failures_per_second_max; /* may be changed before the run; at least 1 */
+    /* May be changed before the run. */
+    uint32_t failures_per_second_max; /* at least 1 */
+    uint32_t alive_max;
 
     struct sim_amounts capacity;
     int64_t start_ms; /* of the world's clock, at time 0 of the trace */
