@@ -67,6 +67,18 @@ static void add_axis(struct strbuf *to, int64_t end_ms, uint32_t columns)
     strbuf_fini(&whole);
 }
 
+double trace_chart_top(const struct trace_samples *samples, enum trace_series series)
+{
+    struct trace_chart chart = { .samples = samples, .series = series };
+    uint32_t columns = samples->n ? n_columns(samples->n) : 0;
+    double top = 0;
+    for (uint32_t c = 0; c < columns; c++) {
+        double value = column_value(&chart, c, columns);
+        top = value > top ? value : top;
+    }
+    return top;
+}
+
 void trace_chart(struct strbuf *to, const struct trace_chart *chart)
 {
     if (!chart->samples->n)

@@ -18,5 +18,7 @@ struct trace_chart {
 
 /* Nothing when there are no samples. */
 void trace_chart(struct strbuf *to, const struct trace_chart *chart);
+/* The highest column that a chart of this series would have. */
+double trace_chart_top(const struct trace_samples *samples, enum trace_series series);
 /* 0s, 2.5s, 1m30s, 4h, 3d2h: the two largest units. */
 void trace_add_time(struct strbuf *to, int64_t ms);

@@ -95,11 +95,7 @@ static void add_queue(struct strbuf *to, const struct trace_run *r, bool unicode
 {
     int64_t peak = r->samples.peak.waiting;
     strbuf_printf(to, "\nPods waiting: mean %.1f, most %lld\n", mean_of(r).waiting, (long long)peak);
-    double top = 0;
-    for (uint32_t i = 0; i < r->samples.n; i++) {
-        double waiting = trace_sums_mean(&r->samples.at[i]).waiting;
-        top = waiting > top ? waiting : top;
-    }
+    double top = trace_chart_top(&r->samples, SERIES_WAITING);
     if (top <= 0)
         return;
     char label[32];
