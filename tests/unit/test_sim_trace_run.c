@@ -225,6 +225,26 @@ TEST(failures_in_a_second_are_bounded)
     trace_world_close(&t);
 }
 
+/* The run does not end before the last of many who wait has had its turn. */
+TEST(everyone_has_a_turn_before_the_end)
+{
+    enum { N = 500 };
+    struct strbuf csv;
+    strbuf_init(&csv, STRBUF_NO_MAX);
+    STRBUF_ADD_LIT(&csv, TRACE_COLUMNS);
+    for (int i = 0; i < N; i++)
+        strbuf_printf(&csv, "0,1,%d,1,,\n", 5 + i);
+    STRBUF_ADD_LIT(&csv, "0,1,1,1,,\n");
+    struct trace_world t;
+    CHECK(trace_world_open(&t, NODE4, strbuf_str(&csv)));
+    t.run.failures_per_second_max = 1;
+    CHECK(!trace_run(&t.run, &t.e));
+    CHECK_INT("wait", trace_waits_stats(&t.run.waits, NULL).max_ms, N * 1000);
+    CHECK_INT("waiting", t.run.level.waiting, N);
+    trace_world_close(&t);
+    strbuf_fini(&csv);
+}
+
 /* ---- One node and equal pods: a queue with as many servers as pods fit ---- */
 
 struct client {
