@@ -538,16 +538,33 @@ const struct pod *pod_with_identity(struct sym_table *syms, const struct pod *p,
     return form_copy(&class, syms, &changed);
 }
 
-const struct pod *pod_unscheduled(struct sym_table *syms, const struct pod *p)
+/* The struct of a pod that nobody has scheduled yet; shares everything else with `p`. */
+static struct pod unscheduled(const struct pod *p)
 {
+    const uint32_t passing =
+        POD_TERMINATING | POD_FINISHED | POD_HAS_START_TIME | POD_DISRUPTED_BY_SCHEDULER | POD_NOT_READY;
     struct pod changed = *p;
-    changed.flags &= ~(uint32_t)(POD_TERMINATING | POD_FINISHED | POD_HAS_START_TIME | POD_DISRUPTED_BY_SCHEDULER | POD_NOT_READY);
+    changed.flags &= ~passing;
     changed.phase = PHASE_PENDING;
     changed.node_name = changed.nominated_node = SYM_EMPTY;
     changed.start_time_s = 0;
     changed.requested = p->fit; /* what differs is the status of a resize */
     changed.scheduled = changed.disruption = NULL;
     changed.n_condition_types = 0;
+    return changed;
+}
+
+const struct pod *pod_unscheduled(struct sym_table *syms, const struct pod *p)
+{
+    struct pod changed = unscheduled(p);
+    return form_copy(&class, syms, &changed);
+}
+
+const struct pod *pod_again(struct sym_table *syms, const struct pod *p, const char *name, const char *uid)
+{
+    struct pod changed = unscheduled(p);
+    changed.meta.name = name;
+    changed.meta.uid = uid;
     return form_copy(&class, syms, &changed);
 }
 
@@ -555,5 +572,30 @@ const struct pod *pod_never_preempting(struct sym_table *syms, const struct pod 
 {
     struct pod changed = *p;
     changed.flags |= POD_NEVER_PREEMPTS;
+    return form_copy(&class, syms, &changed);
+}
+
+const struct pod *pod_with_priority(struct sym_table *syms, const struct pod *p, int32_t priority)
+{
+    struct pod changed = *p;
+    changed.priority = priority;
+    changed.flags |= POD_HAS_PRIORITY;
+    return form_copy(&class, syms, &changed);
+}
+
+const struct pod *pod_with_requests(struct sym_table *syms, const struct pod *p, int64_t milli_cpu, int64_t memory)
+{
+    struct amounts requested = *p->requested, fit = *p->fit, score = *p->score;
+    struct amounts *const all[] = { &requested, &fit, &score };
+    for (int i = 0; i < 3; i++) {
+        all[i]->milli_cpu = milli_cpu < 0 ? all[i]->milli_cpu : milli_cpu;
+        all[i]->memory = memory < 0 ? all[i]->memory : memory;
+    }
+    struct pod changed = *p;
+    changed.requested = &requested;
+    changed.fit = p->fit == p->requested ? &requested : &fit;
+    changed.score = p->score == p->requested ? &requested : p->score == p->fit ? &fit : &score;
+    changed.non_zero_milli_cpu = milli_cpu < 0 ? p->non_zero_milli_cpu : milli_cpu;
+    changed.non_zero_memory = memory < 0 ? p->non_zero_memory : memory;
     return form_copy(&class, syms, &changed);
 }

@@ -184,5 +184,10 @@ const struct pod *pod_with_version(struct sym_table *syms, const struct pod *p, 
 const struct pod *pod_with_identity(struct sym_table *syms, const struct pod *p, const char *name, const char *uid);
 /* The same pod as if nobody had scheduled it yet: no node, no nomination, no status but its claims. */
 const struct pod *pod_unscheduled(struct sym_table *syms, const struct pod *p);
+/* Another pod, as its maker would make it once more: the same with a name and uid of its own. */
+const struct pod *pod_again(struct sym_table *syms, const struct pod *p, const char *name, const char *uid);
 /* The same pod with spec.preemptionPolicy Never. */
 const struct pod *pod_never_preempting(struct sym_table *syms, const struct pod *p);
+const struct pod *pod_with_priority(struct sym_table *syms, const struct pod *p, int32_t priority);
+/* Other sums of cpu and memory, below 0: as they are; other resources stay. */
+const struct pod *pod_with_requests(struct sym_table *syms, const struct pod *p, int64_t milli_cpu, int64_t memory);

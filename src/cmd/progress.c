@@ -51,6 +51,9 @@ static void describe(char *to, size_t n, enum sim_phase phase, size_t done, size
     case SIM_SCHEDULING:
         snprintf(to, n, "scheduling: %zu of %zu pods, %d%%", done, total, percent);
         return;
+    case SIM_TRACING:
+        snprintf(to, n, "trace: %zu of %zu pods have arrived, %d%%", done, total, percent);
+        return;
     }
 }
 

@@ -26,6 +26,7 @@ struct simulation {
     struct sim_runner how;
     struct sim_run plain;            /* of `given`, only when there are changes */
     struct sim_run run;              /* of the subject */
+    struct traced traced;            /* if a trace is run on it */
     struct err e;
 };
 
@@ -33,6 +34,8 @@ static int with_input(struct simulation *s);
 static int with_setup(struct simulation *s);
 static int with_changes(struct simulation *s);
 static int with_runs(struct simulation *s);
+static int with_trace(struct simulation *s);
+static int tell_trace(const struct simulation *s);
 static int answer(struct simulation *s);
 
 static int fail(const struct simulation *s)
@@ -42,15 +45,21 @@ static int fail(const struct simulation *s)
 
 /* ---- The story: everything is made on the way in and given up on the way out ---- */
 
+static int simulate(const struct simulate_options *o)
+{
+    struct simulation *s = mem_zalloc(sizeof(*s));
+    s->o = o;
+    int code = with_input(s);
+    free(s);
+    return code;
+}
+
 static int run(const struct command *c, int argc, char **argv)
 {
     struct simulate_options o;
     int code = simulate_options_parse(&o, c, argc, argv);
     if (!code) {
-        struct simulation *s = mem_zalloc(sizeof(*s));
-        s->o = &o;
-        code = with_input(s);
-        free(s);
+        code = o.make.n_pods ? cmd_make_trace(c, &o.make) : simulate(&o);
     }
     simulate_options_fini(&o);
     return code;
@@ -118,6 +127,8 @@ static enum err_code start_runs(struct simulation *s)
 
 static int with_runs(struct simulation *s)
 {
+    if (s->o->trace.path)
+        return with_trace(s);
     bool changed = s->subject == &s->changed;
     s->drain = changed ? &s->changes.drain : NULL;
     if (changed)
@@ -132,15 +143,35 @@ static int with_runs(struct simulation *s)
     return code;
 }
 
+/* Changes are part of the cluster that the trace meets; there is nothing to compare with. */
+static int with_trace(struct simulation *s)
+{
+    sim_run_init(&s->run, s->subject, NULL);
+    bool failed = sim_run_open(&s->run, &s->how, &s->e) != ERR_OK;
+    cmd_print_warnings(s->o->c, &s->run.in);
+    int code;
+    if (failed) {
+        code = fail(s);
+    } else {
+        code = traced_run(&s->traced, &s->run.world, &s->o->trace, &s->e) ? fail(s) : tell_trace(s);
+        traced_fini(&s->traced);
+    }
+    sim_run_fini(&s->run);
+    return code;
+}
+
 /* ---- What is told: the report, or the answers to what was asked ---- */
 
+/* `asked` NULL: a trace was run. */
 static void add_output(const struct simulation *s, struct strbuf *to, const struct sim_what_if *asked,
                        const struct sim_sections *more)
 {
     const struct sim_world *w = &s->run.world;
     switch (s->o->output) {
     case OUTPUT_TEXT:
-        if (sim_what_if_any(asked))
+        if (!asked)
+            trace_report_text(to, &s->traced.run, cmd_has_unicode());
+        else if (sim_what_if_any(asked))
             sim_report_what_if(to, asked);
         else
             sim_report_text(to, w);
@@ -183,6 +214,12 @@ static int write_page(const struct simulation *s, const struct sim_sections *mor
     return done ? 0 : cmd_fail(s->o->c, 1, "%s: %s", s->o->report, strerror(why));
 }
 
+static int print_all(const struct simulation *s, const struct sim_what_if *asked, const struct sim_sections *more)
+{
+    int code = print_text(s, asked, more);
+    return code ? code : write_page(s, more);
+}
+
 static int print(const struct simulation *s, const struct sim_what_if *asked)
 {
     struct strbuf json;
@@ -190,14 +227,22 @@ static int print(const struct simulation *s, const struct sim_what_if *asked)
     if (sim_what_if_any(asked))
         sim_what_if_json(&json, asked);
     struct sim_section section = { "whatIf", strbuf_str(&json) };
-    struct sim_sections more = { &section, sim_what_if_any(asked) };
-    int code = print_text(s, asked, &more);
-    if (!code)
-        code = write_page(s, &more);
+    int code = print_all(s, asked, &(struct sim_sections){ &section, sim_what_if_any(asked) });
     strbuf_fini(&json);
     if (code)
         return code;
     return s->run.world.n_in_state[SIM_PENDING] || s->run.drain.stays.n ? EXIT_PENDING : 0;
+}
+
+static int tell_trace(const struct simulation *s)
+{
+    struct strbuf json;
+    strbuf_init(&json, STRBUF_NO_MAX);
+    trace_report_json(&json, &s->traced.run);
+    struct sim_section section = { "trace", strbuf_str(&json) };
+    int code = print_all(s, NULL, &(struct sim_sections){ &section, 1 });
+    strbuf_fini(&json);
+    return code ? code : s->traced.run.level.waiting ? EXIT_PENDING : 0;
 }
 
 static int with_difference(struct simulation *s, struct sim_what_if *asked);

@@ -7,7 +7,9 @@
 
 const char simulate_help[] =
     "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N]\n"
-    "                      [-o text|wide|json|yaml|name] [--report FILE.html] [WHAT-IF...]\n\n"
+    "                      [-o text|wide|json|yaml|name] [--report FILE.html] [WHAT-IF...]\n"
+    "       berth simulate -f FILE|DIR --trace FILE.csv [...] [-o text|json|yaml] [--report FILE.html]\n"
+    "       berth simulate --make-trace N [--hours H] [--seed N]\n\n"
     "Reads a cluster (nodes, pods, controllers, volumes ...) from YAML or JSON as kubectl prints it, makes the pods that its\n"
     "controllers lack, lets the scheduler place every pod that has no node, and says where each went or why it stays.\n"
     "Nothing outside is touched. The same input, configuration and seed give the same answer.\n\n"
@@ -33,6 +35,11 @@ const char simulate_help[] =
     "  --capacity-of FILE           how many more copies of that pod (or of a controller's pod) fit, and what runs out first\n"
     "  --nodes-needed --like NODE   how many more nodes of that shape until nothing is pending\n"
     "  --compare CONFIG2            the same cluster under another configuration, side by side\n\n"
+    "time:\n"
+    "  --trace FILE                 pods that arrive, run and finish over time: CSV with the columns arrival, duration, cpu,\n"
+    "                               memory and, if need be, priority, count, template, name, namespace: docs/traces.md\n"
+    "  --retries N                  at most so many failed attempts in a second of the trace (default 50)\n"
+    "  --make-trace N               writes a synthetic trace of N pods, which arrive over --hours H (default 24)\n\n"
     "exit code: 0 every pod has a node, 3 some are pending or a drain is blocked, 1 bad input (the message names file,\n"
     "document and object), 2 wrong usage\n\n"
     "examples:\n"
@@ -47,7 +54,10 @@ const char simulate_help[] =
     "  berth simulate -f cluster.yaml --remove-node node-7 -o json\n"
     "  berth simulate -f cluster.yaml --capacity-of worker.yaml\n"
     "  berth simulate -f cluster.yaml --nodes-needed --like node-1\n"
-    "  berth simulate -f cluster.yaml --compare packing.yaml\n";
+    "  berth simulate -f cluster.yaml --compare packing.yaml\n"
+    "  berth simulate --make-trace 1000 > jobs.csv && berth simulate -f cluster.yaml --trace jobs.csv\n";
+
+enum { RETRIES_MAX = 1000000 };
 
 /* ---- Values ---- */
 
@@ -185,6 +195,38 @@ static int take_compare(struct simulate_options *o, const char *value)
     return 0;
 }
 
+static int take_trace(struct simulate_options *o, const char *value)
+{
+    o->trace.path = value;
+    return 0;
+}
+
+static int take_retries(struct simulate_options *o, const char *value)
+{
+    uint64_t n;
+    if (!parse_number(value, RETRIES_MAX, &n) || n == 0)
+        return cmd_fail(o->c, EXIT_USAGE, "--retries is a number from 1 to %d, not \"%s\"", RETRIES_MAX, value);
+    o->trace.failures = (uint32_t)n;
+    return 0;
+}
+
+static int take_make_trace(struct simulate_options *o, const char *value)
+{
+    if (!parse_number(value, TRACE_MAKE_PODS_MAX, &o->make.n_pods) || o->make.n_pods == 0)
+        return cmd_fail(o->c, EXIT_USAGE, "--make-trace is a number of pods from 1 to %d, not \"%s\"", TRACE_MAKE_PODS_MAX,
+                        value);
+    return 0;
+}
+
+static int take_hours(struct simulate_options *o, const char *value)
+{
+    char *end;
+    o->make.hours = strtod(value, &end);
+    if (value[0] < '0' || value[0] > '9' || *end || !(o->make.hours > 0 && o->make.hours <= TRACE_MAKE_HOURS_MAX))
+        return cmd_fail(o->c, EXIT_USAGE, "--hours is a number over 0, not \"%s\"", value);
+    return 0;
+}
+
 static const struct {
     const char *name;
     bool has_value;
@@ -199,12 +241,16 @@ static const struct {
     { "--cordon", true, take_cordon },
     { "--drain", true, take_drain },
     { "--force", false, take_force },
+    { "--hours", true, take_hours },
     { "--like", true, take_like },
+    { "--make-trace", true, take_make_trace },
     { "--nodes-needed", false, take_nodes_needed },
     { "--remove-node", true, take_remove_node },
     { "--report", true, take_report },
+    { "--retries", true, take_retries },
     { "--scale", true, take_scale },
     { "--seed", true, take_seed },
+    { "--trace", true, take_trace },
 };
 enum { N_OPTIONS = sizeof(options) / sizeof(options[0]) };
 
@@ -243,8 +289,23 @@ static bool drains(const struct simulate_options *o)
     return false;
 }
 
+static int check_trace(const struct simulate_options *o)
+{
+    if (o->output == OUTPUT_NAME || o->output == OUTPUT_WIDE)
+        return cmd_fail(o->c, EXIT_USAGE, "-o name and -o wide do not go with --trace");
+    if (o->capacity_of || o->nodes_needed || o->compare || drains(o))
+        return cmd_fail(o->c, EXIT_USAGE, "--capacity-of, --nodes-needed, --compare and --drain do not go with --trace");
+    return 0;
+}
+
 static int check(const struct simulate_options *o)
 {
+    if (o->make.n_pods)
+        return 0;
+    if (o->trace.path && check_trace(o))
+        return EXIT_USAGE;
+    if (o->trace.failures && !o->trace.path)
+        return cmd_fail(o->c, EXIT_USAGE, "--retries belongs to --trace");
     if (o->awaits_like)
         return cmd_fail(o->c, EXIT_USAGE, "%s needs --like NODE behind it", o->awaiting);
     if (o->force && !drains(o))
@@ -254,11 +315,12 @@ static int check(const struct simulate_options *o)
 
 int simulate_options_parse(struct simulate_options *o, const struct command *c, int argc, char **argv)
 {
-    *o = (struct simulate_options){ .c = c, .seed = 1 };
+    *o = (struct simulate_options){ .c = c, .seed = 1, .make.hours = 24 };
     vec_reserve(&o->changes, (size_t)argc); /* --like writes into one that is there: they must not move */
     int code = 0;
     for (int at = 1; at < argc && !code;)
         code = take_one(o, argc, argv, &at);
+    o->make.seed = o->seed;
     return code ? code : check(o);
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "cmd/cmd.h"
+#include "cmd/simulate_trace.h"
 #include "sim/change.h"
 
 enum simulate_output { OUTPUT_TEXT, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML, OUTPUT_NAME };
@@ -19,6 +20,8 @@ struct simulate_options {
     enum simulate_output output;
     VEC(struct sim_change) changes;
     bool force;               /* a drain deletes pods that nobody makes again */
+    struct trace_options trace;
+    struct trace_make make; /* of no pods: none is made */
     const char *capacity_of;  /* file; NULL: not asked */
     bool nodes_needed;
     const char *needed_like;  /* node */

@@ -43,6 +43,7 @@ struct sim_object {
 enum sim_phase {
     SIM_READING,    /* bytes of one text */
     SIM_SCHEDULING, /* pods that were pending */
+    SIM_TRACING,    /* pods of a trace that have arrived */
 };
 struct sim_progress {
     void *context;

@@ -18,9 +18,16 @@ void sim_run_init(struct sim_run *r, const struct sim_input *from, const struct 
         sim_drain_init(&r->drain, from->syms, false);
 }
 
+enum err_code sim_run_open(struct sim_run *r, const struct sim_runner *how, struct err *e)
+{
+    if (sim_expand(&r->in, e))
+        return e->code;
+    return sim_world_init(&r->world, &r->in, r->in.syms, how->setup, how->seed, e);
+}
+
 enum err_code sim_run_start(struct sim_run *r, const struct sim_runner *how, struct err *e)
 {
-    if (sim_expand(&r->in, e) || sim_world_init(&r->world, &r->in, r->in.syms, how->setup, how->seed, e))
+    if (sim_run_open(r, how, e))
         return e->code;
     sim_world_run(&r->world);
     sim_drain_world(&r->drain, &r->world);

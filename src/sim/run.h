@@ -21,6 +21,9 @@ struct sim_run {
 /* A copy of the input to run, which may be changed before sim_run_start. `drain` is one that began
  * on that input, or NULL. */
 void sim_run_init(struct sim_run *r, const struct sim_input *from, const struct sim_drain *drain);
+/* Makes the world, ready to be run. */
+enum err_code sim_run_open(struct sim_run *r, const struct sim_runner *how, struct err *e) ERR_MUST_CHECK;
+/* The same, and runs it. */
 enum err_code sim_run_start(struct sim_run *r, const struct sim_runner *how, struct err *e) ERR_MUST_CHECK;
 /* Also after a start that failed or never was. */
 void sim_run_fini(struct sim_run *r);

@@ -80,6 +80,8 @@ static void io_patch_status(void *context, const struct status_change *change)
         free(*message);
         *message = strdup(change->message);
     }
+    if (w->watch && change->has_condition)
+        w->watch->failed(w->watch->context, change);
     if (change->set_nomination && change->nomination != change->pod->nominated_node)
         vec_push(&w->outcomes, (struct sim_outcome){ 0, nominated(w, change), SIM_OUTCOME_NOMINATED });
 }
@@ -154,9 +156,7 @@ static void make_again(struct sim_world *w, struct sim_pod victim)
     struct arena *a = &w->in->arena;
     struct sim_pod p = { .ns = victim.ns, .owner = victim.owner, .state = SIM_PENDING, .node = SIM_NO_NODE,
                          .evicted_by = -1, .name = arena_printf(a, "%s-again", victim.name) };
-    const struct pod *bare = pod_unscheduled(w->syms, victim.form);
-    p.form = pod_with_identity(w->syms, bare, p.name, arena_printf(a, "%s-again", victim.form->meta.uid));
-    pod_unref(w->syms, bare);
+    p.form = pod_again(w->syms, victim.form, p.name, arena_printf(a, "%s-again", victim.form->meta.uid));
     map_str_put(&w->pod_by_uid, str_of(p.form->meta.uid), NULL)->num = w->pods.n;
     vec_push(&w->pods, p);
     w->n_in_state[SIM_PENDING]++;
@@ -169,7 +169,9 @@ static void answer_eviction(struct sim_world *w, const struct sim_outcome *o)
     const struct sim_pod *victim = evict(w, o->pod);
     sched_victim_done(w->sched, o->ticket, NULL);
     sched_pod_removed(w->sched, o->pod->meta.uid);
-    if (victim)
+    if (w->watch)
+        w->watch->evicted(w->watch->context, o->pod);
+    else if (victim)
         make_again(w, *victim);
 }
 
@@ -183,6 +185,8 @@ static void answer(struct sim_world *w)
             place(w, o.pod);
             sched_bound(w->sched, o.ticket, NULL);
             sched_pod_set(w->sched, o.pod);
+            if (w->watch)
+                w->watch->bound(w->watch->context, o.pod);
             break;
         case SIM_OUTCOME_EVICTED:
             answer_eviction(w, &o);
@@ -236,8 +240,7 @@ static bool has_profile(const struct sim_world *w, sym name)
     return false;
 }
 
-/* What to say of a pod that the scheduler never tries, or NULL. */
-static char *untried_reason(const struct sim_world *w, const struct pod *pod)
+char *sim_untried_reason(const struct sim_world *w, const struct pod *pod)
 {
     const char *text = NULL;
     struct arena a;
@@ -283,7 +286,7 @@ static enum err_code add_pod(struct sim_world *w, const struct sim_object *o, st
     if (bound)
         count(&w->nodes.at[p.node].before, form, true);
     else
-        p.message = untried_reason(w, form);
+        p.message = sim_untried_reason(w, form);
     w->n_in_state[p.state]++;
     w->now_ms++; /* so that pods are tried in the order of the input */
     pod_ref(form);
@@ -345,11 +348,22 @@ enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct s
     return fill(w, e);
 }
 
+bool sim_world_step(struct sim_world *w)
+{
+    bool worked = sched_run_once(w->sched);
+    answer(w);
+    return worked;
+}
+
+void sim_world_tick(struct sim_world *w)
+{
+    sched_tick(w->sched);
+    answer(w);
+}
+
 static void run_ready(struct sim_world *w, size_t n_pods)
 {
-    for (bool worked = true; worked;) {
-        worked = sched_run_once(w->sched);
-        answer(w);
+    while (sim_world_step(w)) {
         size_t n_tried = ++w->n_tried;
         if (n_tried % TELL_PODS == 0 && n_tried < n_pods)
             sim_tell(&w->in->progress, SIM_SCHEDULING, n_tried, n_pods);
@@ -375,8 +389,7 @@ static void run_steps(struct sim_world *w, size_t n_pods)
         if (n_pending != w->n_in_state[SIM_PENDING] || n_evicted != w->n_in_state[SIM_EVICTED])
             quiet = 0;
         w->now_ms += STEP_MS;
-        sched_tick(w->sched);
-        answer(w);
+        sim_world_tick(w);
     }
 }
 
@@ -408,7 +421,7 @@ void sim_world_unbind(struct sim_world *w, size_t pod)
     p->form = pod_unscheduled(w->syms, old);
     pod_unref(w->syms, old);
     p->node = SIM_NO_NODE;
-    p->message = untried_reason(w, p->form);
+    p->message = sim_untried_reason(w, p->form);
     map_str_put(&w->pod_by_uid, str_of(p->form->meta.uid), NULL)->num = pod;
     set_state(w, p, SIM_PENDING);
     w->now_ms++;
@@ -441,7 +454,7 @@ void sim_world_give_up_pending(struct sim_world *w)
 
 struct sim_try sim_world_try(struct sim_world *w, const struct pod *form)
 {
-    struct sim_try outcome = { .uid = form->meta.uid, .node = SIM_NO_NODE, .message = untried_reason(w, form) };
+    struct sim_try outcome = { .uid = form->meta.uid, .node = SIM_NO_NODE, .message = sim_untried_reason(w, form) };
     w->probe = &outcome;
     w->now_ms++;
     sched_pod_set(w->sched, form);

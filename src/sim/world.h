@@ -50,7 +50,16 @@ struct sim_outcome {
     enum sim_outcome_kind kind;
 };
 
+/* Who wants to know what happens, as it happens; told after the scheduler has seen it, so that it may be called. */
+struct sim_watch {
+    void *context;
+    void (*bound)(void *context, const struct pod *pod);   /* with its node */
+    void (*evicted)(void *context, const struct pod *pod); /* with the node that it was on */
+    void (*failed)(void *context, const struct status_change *change); /* inside an attempt: must not call the scheduler */
+};
+
 struct sim_world {
+    const struct sim_watch *watch; /* NULL: nobody */
     struct sim_input *in;
     const struct setup *setup;
     struct sym_table *syms;
@@ -84,6 +93,12 @@ enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct s
 void sim_world_fini(struct sim_world *w);
 /* Until nothing more happens. May be called again after one of the changes below. */
 void sim_world_run(struct sim_world *w);
+/* One part of that: one attempt, and what follows from it. False when no pod is ready. The clock stands still. */
+bool sim_world_step(struct sim_world *w);
+/* What time brings, at now_ms. */
+void sim_world_tick(struct sim_world *w);
+/* What to say of a pod that the scheduler never tries (for the caller to free), or NULL. */
+char *sim_untried_reason(const struct sim_world *w, const struct pod *pod);
 
 /* ---- Changes of a world that was run ---- */
 

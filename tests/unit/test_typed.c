@@ -248,6 +248,46 @@ TEST(copies_differ_in_one_member)
     arena_fini(&a);
 }
 
+TEST(a_pod_is_made_again)
+{
+    struct arena a;
+    arena_init(&a);
+    struct err e;
+    err_init(&e, &a);
+    struct sym_table syms;
+    sym_init(&syms);
+    const struct pod *pod;
+    CHECK(!pod_decode(&syms, TYPED_JSON,
+                      STR("{\"metadata\":{\"name\":\"a\",\"uid\":\"1\",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"},\"spec\":{"
+                          "\"nodeName\":\"n\",\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"1\","
+                          "\"example.com/gpu\":\"2\"}}}]},\"status\":{\"phase\":\"Running\",\"nominatedNodeName\":\"m\",\"conditions\":["
+                          "{\"type\":\"PodScheduled\",\"status\":\"True\"},{\"type\":\"DisruptionTarget\",\"status\":\"True\","
+                          "\"reason\":\"PreemptionByScheduler\"}]}}"),
+                      &pod, &e));
+    const struct pod *again = pod_again(&syms, pod, "b", "2"), *more = pod_with_requests(&syms, again, 2500, -1);
+    const struct pod *urgent = pod_with_priority(&syms, more, 7);
+    pod_unref(&syms, pod);
+    pod_unref(&syms, again);
+    pod_unref(&syms, more);
+    CHECK_TEXT("name", urgent->meta.name, "b");
+    CHECK_TEXT("uid", urgent->meta.uid, "2");
+    CHECK_INT("on no node", urgent->node_name, SYM_EMPTY);
+    CHECK_INT("promised none", urgent->nominated_node, SYM_EMPTY);
+    CHECK_INT("flags", urgent->flags & (POD_TERMINATING | POD_DISRUPTED_BY_SCHEDULER), 0);
+    CHECK(!urgent->scheduled && !urgent->disruption && urgent->n_condition_types == 0);
+    CHECK_INT("phase", urgent->phase, PHASE_PENDING);
+    CHECK_INT("cpu", urgent->fit->milli_cpu, 2500);
+    CHECK_INT("cpu on the node", urgent->requested->milli_cpu, 2500);
+    CHECK_INT("non-zero cpu", urgent->non_zero_milli_cpu, 2500);
+    CHECK_INT("what a pod without memory counts for", urgent->score->memory, 200 << 20);
+    CHECK_INT("other resources stay", urgent->fit->n_scalars, 1);
+    CHECK_INT("priority", urgent->priority, 7);
+    pod_unref(&syms, urgent);
+    CHECK_INT("gone", sym_n_live(&syms), 1);
+    sym_fini(&syms);
+    arena_fini(&a);
+}
+
 TEST(names_that_hold_a_nul_are_refused)
 {
     struct arena a;

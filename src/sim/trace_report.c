@@ -1,0 +1,303 @@
+/* sim/trace_report.c - see trace_report.h. */
+#include "sim/trace_report.h"
+
+#include <stdio.h>
+
+#include "api/json.h"
+#include "sim/trace_chart.h"
+
+enum { CLASSES_SHOWN_MAX = 12, REASONS_SHOWN_MAX = 12, TIME_COLUMN = 9 };
+
+static int64_t makespan_ms(const struct trace_run *r)
+{
+    return r->first_arrival_ms < r->changed_ms ? r->changed_ms - r->first_arrival_ms : 0;
+}
+
+static double per_hour(const struct trace_run *r, uint64_t n)
+{
+    int64_t ms = makespan_ms(r);
+    return ms > 0 ? (double)n * 3600000 / (double)ms : 0;
+}
+
+static double share(double part, int64_t whole)
+{
+    return whole > 0 ? part / (double)whole : 0;
+}
+
+/* A run in which everything happened at once has the level at its end. */
+static struct trace_mean mean_of(const struct trace_run *r)
+{
+    if (r->samples.total.ms)
+        return trace_sums_mean(&r->samples.total);
+    const struct trace_level *l = &r->level;
+    return (struct trace_mean){ (double)l->milli_cpu, (double)l->memory, (double)l->running, (double)l->waiting };
+}
+
+/* ---- For people ---- */
+
+static void add_time(struct strbuf *to, int64_t ms)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    trace_add_time(&text, ms);
+    strbuf_printf(to, " %*.*s", TIME_COLUMN, (int)text.n, text.p);
+    strbuf_fini(&text);
+}
+
+static void add_waits(struct strbuf *to, const char *name, struct trace_wait_stats s)
+{
+    strbuf_printf(to, "  %-22s %9llu", name, (unsigned long long)s.n);
+    add_time(to, (int64_t)(s.mean_ms + 0.5));
+    add_time(to, s.p50_ms);
+    add_time(to, s.p90_ms);
+    add_time(to, s.p99_ms);
+    add_time(to, s.max_ms);
+    strbuf_add_char(to, '\n');
+}
+
+static void add_wait_table(struct strbuf *to, const struct trace_run *r)
+{
+    strbuf_printf(to, "\n  %-22s %9s %*s %*s %*s %*s %*s\n", "WAITED FOR A NODE", "PODS", TIME_COLUMN, "MEAN", TIME_COLUMN,
+                  "P50", TIME_COLUMN, "P90", TIME_COLUMN, "P99", TIME_COLUMN, "MAX");
+    add_waits(to, "all", trace_waits_stats(&r->waits, NULL));
+    size_t n = r->waits.classes.n;
+    for (size_t i = 0; n > 1 && i < n && i < CLASSES_SHOWN_MAX; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "priority %d", r->waits.classes.at[i].priority);
+        add_waits(to, name, trace_waits_stats(&r->waits, &r->waits.classes.at[i]));
+    }
+    if (n > CLASSES_SHOWN_MAX)
+        strbuf_printf(to, "  and %zu lower priorities\n", n - CLASSES_SHOWN_MAX);
+    struct trace_wait_stats again = trace_waits_stats(&r->restart_waits, NULL);
+    if (again.n)
+        add_waits(to, "again, once preempted", again);
+}
+
+static void add_use(struct strbuf *to, const struct trace_run *r, bool unicode)
+{
+    struct trace_mean mean = mean_of(r);
+    const struct trace_level *peak = &r->samples.peak;
+    const struct sim_amounts *whole = &r->capacity;
+    struct trace_chart chart = { .samples = &r->samples, .labels = { "100%", "0%" }, .unicode = unicode };
+    strbuf_printf(to, "\nCPU requested: mean %.0f%%, peak %.0f%% of %g\n", 100 * share(mean.milli_cpu, whole->milli_cpu),
+                  100 * share((double)peak->milli_cpu, whole->milli_cpu), (double)whole->milli_cpu / 1000);
+    chart.series = SERIES_CPU;
+    chart.top = whole->milli_cpu > 0 ? (double)whole->milli_cpu : 1;
+    trace_chart(to, &chart);
+    strbuf_printf(to, "\nMemory requested: mean %.0f%%, peak %.0f%% of %.1fGi\n", 100 * share(mean.memory, whole->memory),
+                  100 * share((double)peak->memory, whole->memory), (double)whole->memory / (1 << 30));
+    chart.series = SERIES_MEMORY;
+    chart.top = whole->memory > 0 ? (double)whole->memory : 1;
+    trace_chart(to, &chart);
+}
+
+static void add_queue(struct strbuf *to, const struct trace_run *r, bool unicode)
+{
+    int64_t peak = r->samples.peak.waiting;
+    strbuf_printf(to, "\nPods waiting: mean %.1f, most %lld\n", mean_of(r).waiting, (long long)peak);
+    double top = trace_chart_top(&r->samples, SERIES_WAITING);
+    if (top <= 0)
+        return;
+    char label[32];
+    snprintf(label, sizeof(label), top < 10 ? "%.1f" : "%.0f", top);
+    trace_chart(to, &(struct trace_chart){ &r->samples, SERIES_WAITING, top, { label, "0" }, unicode });
+}
+
+static void add_reasons(struct strbuf *to, const struct trace_run *r)
+{
+    if (!r->reasons.n)
+        return;
+    STRBUF_ADD_LIT(to, "\nStill waiting at the end\n");
+    for (size_t i = 0; i < r->reasons.n && i < REASONS_SHOWN_MAX; i++) {
+        const struct trace_reason *reason = &r->reasons.at[i];
+        strbuf_printf(to, "  %7llu  %s (%s%s)\n", (unsigned long long)reason->n_pods, reason->message, reason->example,
+                      reason->n_pods > 1 ? ", ..." : "");
+    }
+    if (r->reasons.n > REASONS_SHOWN_MAX)
+        strbuf_printf(to, "  and %zu other reasons\n", r->reasons.n - REASONS_SHOWN_MAX);
+}
+
+static void add_numbers(struct strbuf *to, const struct trace_run *r)
+{
+    const struct trace_counts *n = &r->counts;
+    strbuf_printf(to, "%zu nodes, %llu pods on them; %llu pods arrived, %llu started, %llu finished; at the end %lld run, "
+                      "%lld wait\n", r->world->nodes.n, (unsigned long long)n->given, (unsigned long long)n->arrived,
+                  (unsigned long long)n->started, (unsigned long long)n->finished, (long long)r->level.running,
+                  (long long)r->level.waiting);
+    trace_add_time(to, makespan_ms(r));
+    strbuf_printf(to, " from the first arrival to the last change; %.1f pods started and %.1f finished an hour; %llu attempts\n",
+                  per_hour(r, n->started), per_hour(r, n->finished), (unsigned long long)r->attempts);
+    if (n->preemptions) {
+        strbuf_printf(to, "%llu preemptions; ", (unsigned long long)n->preemptions);
+        trace_add_time(to, r->lost_ms > INT64_MAX ? INT64_MAX : (int64_t)r->lost_ms);
+        STRBUF_ADD_LIT(to, " of running in vain");
+        if (n->lost)
+            strbuf_printf(to, "; %llu pods are gone, nobody makes them again", (unsigned long long)n->lost);
+        strbuf_add_char(to, '\n');
+    }
+    if (r->cut)
+        STRBUF_ADD_LIT(to, "cut off: the run was longer than 1000 years\n");
+}
+
+void trace_report_text(struct strbuf *to, const struct trace_run *r, bool unicode)
+{
+    add_numbers(to, r);
+    add_wait_table(to, r);
+    add_use(to, r, unicode);
+    add_queue(to, r, unicode);
+    add_reasons(to, r);
+}
+
+/* ---- For programs ---- */
+
+/* At most three decimals, none that says nothing. */
+static void add_decimal(struct strbuf *to, double value)
+{
+    char text[400];
+    int n = snprintf(text, sizeof(text), "%.3f", value);
+    while (n > 1 && text[n - 1] == '0')
+        n--;
+    n -= n > 1 && text[n - 1] == '.';
+    strbuf_add(to, text, (size_t)n);
+}
+
+static void add_member(struct strbuf *to, const char *name, double value)
+{
+    strbuf_printf(to, "\"%s\":", name);
+    add_decimal(to, value);
+}
+
+static void add_seconds(struct strbuf *to, const char *name, int64_t ms)
+{
+    strbuf_printf(to, "\"%s\":%lld", name, (long long)(ms / 1000));
+    if (ms % 1000)
+        strbuf_printf(to, ".%03d", (int)(ms % 1000));
+}
+
+static void add_wait_members(struct strbuf *to, struct trace_wait_stats s)
+{
+    add_seconds(to, "p50", s.p50_ms);
+    strbuf_add_char(to, ',');
+    add_seconds(to, "p90", s.p90_ms);
+    strbuf_add_char(to, ',');
+    add_seconds(to, "p99", s.p99_ms);
+    strbuf_add_char(to, ',');
+    add_seconds(to, "max", s.max_ms);
+    strbuf_add_char(to, ',');
+    add_member(to, "mean", s.mean_ms / 1000);
+    strbuf_printf(to, ",\"pods\":%llu}", (unsigned long long)s.n);
+}
+
+static void add_waits_json(struct strbuf *to, const struct trace_run *r)
+{
+    STRBUF_ADD_LIT(to, ",\n\"waitSeconds\":{");
+    add_wait_members(to, trace_waits_stats(&r->waits, NULL));
+    STRBUF_ADD_LIT(to, ",\n\"waitSecondsByPriority\":[");
+    for (size_t i = 0; i < r->waits.classes.n; i++) {
+        strbuf_printf(to, "%s{\"priority\":%d,", i ? ",\n" : "\n", r->waits.classes.at[i].priority);
+        add_wait_members(to, trace_waits_stats(&r->waits, &r->waits.classes.at[i]));
+    }
+    STRBUF_ADD_LIT(to, "],\n\"restartWaitSeconds\":{");
+    add_wait_members(to, trace_waits_stats(&r->restart_waits, NULL));
+}
+
+static void add_share_json(struct strbuf *to, const char *name, double mean, double peak, int64_t whole)
+{
+    strbuf_printf(to, "\"%s\":{", name);
+    add_member(to, "mean", share(mean, whole));
+    strbuf_add_char(to, ',');
+    add_member(to, "peak", share(peak, whole));
+    strbuf_add_char(to, '}');
+}
+
+static void add_use_json(struct strbuf *to, const struct trace_run *r)
+{
+    struct trace_mean mean = mean_of(r);
+    const struct trace_level *peak = &r->samples.peak;
+    const struct sim_amounts *c = &r->capacity;
+    strbuf_printf(to, ",\n\"capacity\":{\"cpuMilli\":%lld,\"memoryBytes\":%lld,\"pods\":%lld},\n\"utilization\":{",
+                  (long long)c->milli_cpu, (long long)c->memory, (long long)c->pods);
+    add_share_json(to, "cpu", mean.milli_cpu, (double)peak->milli_cpu, c->milli_cpu);
+    strbuf_add_char(to, ',');
+    add_share_json(to, "memory", mean.memory, (double)peak->memory, c->memory);
+    strbuf_add_char(to, ',');
+    add_share_json(to, "pods", mean.running, (double)peak->running, c->pods);
+    STRBUF_ADD_LIT(to, "},\n\"queue\":{");
+    add_member(to, "mean", mean.waiting);
+    strbuf_printf(to, ",\"max\":%lld}", (long long)peak->waiting);
+}
+
+static void add_counts_json(struct strbuf *to, const struct trace_run *r)
+{
+    const struct trace_counts *n = &r->counts;
+    strbuf_printf(to, "{\"pods\":{\"given\":%llu,\"arrived\":%llu,\"started\":%llu,\"finished\":%llu,\"running\":%lld,"
+                      "\"waiting\":%lld,\"lost\":%llu},\n",
+                  (unsigned long long)n->given, (unsigned long long)n->arrived, (unsigned long long)n->started,
+                  (unsigned long long)n->finished, (long long)r->level.running, (long long)r->level.waiting,
+                  (unsigned long long)n->lost);
+    add_seconds(to, "makespanSeconds", makespan_ms(r));
+    strbuf_add_char(to, ',');
+    add_seconds(to, "endSeconds", r->changed_ms);
+    strbuf_add_char(to, ',');
+    add_member(to, "throughputPerHour", per_hour(r, n->started));
+    strbuf_add_char(to, ',');
+    add_member(to, "finishedPerHour", per_hour(r, n->finished));
+    strbuf_printf(to, ",\"attempts\":%llu,", (unsigned long long)r->attempts);
+    add_member(to, "attemptsPerHour", per_hour(r, r->attempts));
+    strbuf_printf(to, ",\"preemptions\":%llu,", (unsigned long long)n->preemptions);
+    add_member(to, "lostSeconds", (double)r->lost_ms / 1000);
+    strbuf_printf(to, ",\"cut\":%s", r->cut ? "true" : "false");
+}
+
+static void add_sample(struct strbuf *to, int64_t time_ms, struct trace_mean mean)
+{
+    strbuf_add_char(to, '{');
+    add_seconds(to, "timeSeconds", time_ms);
+    strbuf_add_char(to, ',');
+    add_member(to, "cpuMilli", mean.milli_cpu);
+    strbuf_add_char(to, ',');
+    add_member(to, "memoryBytes", mean.memory);
+    strbuf_add_char(to, ',');
+    add_member(to, "running", mean.running);
+    strbuf_add_char(to, ',');
+    add_member(to, "waiting", mean.waiting);
+    strbuf_add_char(to, '}');
+}
+
+/* There is always one, also when everything happened at once. */
+static void add_samples(struct strbuf *to, const struct trace_run *r)
+{
+    STRBUF_ADD_LIT(to, ",\n");
+    add_seconds(to, "sampleSeconds", r->samples.width_ms);
+    STRBUF_ADD_LIT(to, ",\n\"samples\":[\n");
+    for (uint32_t i = 0; i < r->samples.n; i++) {
+        strbuf_add_text(to, i ? ",\n" : "");
+        add_sample(to, i * r->samples.width_ms, trace_sums_mean(&r->samples.at[i]));
+    }
+    if (!r->samples.n)
+        add_sample(to, 0, mean_of(r));
+    strbuf_add_char(to, ']');
+}
+
+static void add_reasons_json(struct strbuf *to, const struct trace_run *r)
+{
+    STRBUF_ADD_LIT(to, ",\n\"stillWaiting\":[");
+    for (size_t i = 0; i < r->reasons.n; i++) {
+        strbuf_printf(to, "%s{\"pods\":%llu,\"message\":", i ? ",\n" : "\n", (unsigned long long)r->reasons.at[i].n_pods);
+        json_add_string(to, str_of(r->reasons.at[i].message));
+        STRBUF_ADD_LIT(to, ",\"example\":");
+        json_add_string(to, str_of(r->reasons.at[i].example));
+        strbuf_add_char(to, '}');
+    }
+    strbuf_add_char(to, ']');
+}
+
+void trace_report_json(struct strbuf *to, const struct trace_run *r)
+{
+    add_counts_json(to, r);
+    add_waits_json(to, r);
+    add_use_json(to, r);
+    add_reasons_json(to, r);
+    add_samples(to, r);
+    strbuf_add_char(to, '}');
+}

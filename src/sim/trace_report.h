@@ -1,0 +1,12 @@
+/* sim/trace_report.h - what came out of a trace, for people and for programs.
+ *
+ * Thread: one. The trace has been run. */
+#pragma once
+
+#include "base/strbuf.h"
+#include "sim/trace_run.h"
+
+/* `unicode`: charts are drawn with block characters, otherwise in ASCII. */
+void trace_report_text(struct strbuf *to, const struct trace_run *r, bool unicode);
+/* One JSON object; docs/traces.md has the fields. */
+void trace_report_json(struct strbuf *to, const struct trace_run *r);
