@@ -370,6 +370,7 @@ enum err_code trace_run(struct trace_run *r, struct err *e)
         r->cut = r->time_ms > TRACE_END_MS_MAX;
     }
     r->attempts = sched_counts(r->world->sched).attempts;
+    r->world->decision_hash = sched_decision_hash(r->world->sched);
     trace_find_reasons(r);
     return ERR_OK;
 }

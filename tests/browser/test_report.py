@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The page of `berth simulate --report`: it says what -o json says, can be searched and sorted, and is readable everywhere."""
+import json
 import pathlib
 import re
 
@@ -464,6 +465,39 @@ def a_trace_is_drawn_over_time(runs):
         assert "CPU at most 90%" in label and "Memory at most 13%" in label
         r.page.click("#trace summary:has-text('Still waiting')")
         assert r.rows("trace-stillWaiting", "Example") == ["default/<i>x</i>"]
+        assert r.page.evaluate(OVERFLOW) <= 0
+
+
+def run_with(runs, name, *args):
+    """A page and document of berth itself, with sections."""
+    path = runs["sample"].path.with_name(name)
+    return path, json.loads(simulate(*args, "-o", "json", "--report", str(path)))
+
+
+@test
+def the_answer_of_a_what_if_is_on_its_page(runs):
+    path, document = run_with(runs, "what-if.html", "-f", str(ROOT / "examples/cluster"), "--drain", "b-1", "--add-nodes", "2",
+                              "--like", "a-1", "--nodes-needed", "--like", "a-1")
+    difference = document["whatIf"]["difference"]
+    assert difference["summary"]["moved"] > 0
+    with open_report(path) as r:
+        assert r.texts(".changes li") == ["drain b-1", "2 more nodes like a-1"]
+        assert shown_figures(r, "difference")["Moved"] == str(difference["summary"]["moved"])
+        r.page.evaluate("document.querySelectorAll('#what-if details').forEach((d) => { d.open = true; })")
+        r.search("difference-pods", difference["pods"][0]["name"])
+        assert r.rows("difference-pods", "To")[0] == (difference["pods"][0]["to"] or "")
+        assert r.page.evaluate(OVERFLOW) <= 0
+
+
+@test
+def a_page_of_a_trace_tells_of_the_trace(runs):
+    examples = ROOT / "examples/trace"
+    path, document = run_with(runs, "trace.html", "-f", str(examples / "cluster.yaml"), "--trace", str(examples / "day.csv"))
+    with open_report(path, size=PHONE) as r:
+        assert r.texts("#headline") == [f"All {document['trace']['pods']['arrived']} pods that arrived found a node."]
+        assert r.texts(".tile b")[:2] == ["916", "916"]
+        assert r.page.locator("[data-chart=trace-utilisation] path.line").count() == 2
+        assert r.page.locator("#pods").count() == 0, "the cluster has no pods of its own"
         assert r.page.evaluate(OVERFLOW) <= 0
 
 

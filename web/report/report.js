@@ -95,7 +95,17 @@ const showNode = (i) => showPods(`node:${quoteTerm(nodes.name[i])}`);
 
 /* ---- The top ---- */
 
+/* Of a trace the page tells first; the pods of the cluster itself are a part of it. */
+const trace = isObject(data.trace) && isObject(data.trace.pods) ? data.trace : null;
+
+function traceHeadline() {
+  const { arrived, waiting } = trace.pods;
+  if (!waiting) return `All ${count(arrived, 'pod')} that arrived found a node.`;
+  return `${count(arrived, 'pod')} arrived. ${waiting === 1 ? 'One still waits' : `${integer.format(waiting)} still wait`} at the end.`;
+}
+
 function headline() {
+  if (trace) return traceHeadline();
   const wanted = summary.placed + summary.pending;
   if (!wanted) return 'No pod was waiting for a node.';
   if (!summary.pending)
@@ -106,6 +116,11 @@ function headline() {
 }
 
 function lead() {
+  if (trace)
+    return (
+      `${count(summary.nodes, 'node')}, ${duration(trace.endSeconds)} of virtual time. ` +
+      `Exit code ${trace.pods.waiting ? '3: some pods wait' : '0: every pod had a node'}.`
+    );
   const { allocatable, before, after } = data.cluster;
   const move = (key) => [percent(share(before[key], allocatable[key])), percent(share(after[key], allocatable[key]))];
   const [cpuBefore, cpuAfter] = move('cpuMilli');
@@ -117,7 +132,26 @@ function lead() {
   );
 }
 
+function traceTiles() {
+  const rows = [
+    ['placed', 'arrived', 'Arrived', 'in the trace, or pending before'],
+    ['placed', 'finished', 'Finished', 'ran for their whole duration'],
+    ['pending', 'waiting', 'Waiting', 'at the end'],
+    ['running', 'running', 'Running', 'at the end'],
+  ];
+  return rows.map(([look, key, label, note]) =>
+    el(
+      'div',
+      { class: `tile ${look}${trace.pods[key] ? '' : ' zero'}` },
+      el('b', null, integer.format(trace.pods[key])),
+      el('span', null, label),
+      el('small', null, note),
+    ),
+  );
+}
+
 function tiles() {
+  if (trace) return traceTiles();
   const notes = {
     pending: 'without a node',
     preempted: 'gave way to others',
@@ -460,14 +494,14 @@ function draw() {
   const extra = EXTRA_SECTIONS.filter((s) => data[s.key] !== undefined)
     .map((s) => ({ id: s.id, label: s.label, element: s.render(data[s.key]) }))
     .filter((s) => s.element);
-  const parts = [
-    ...extra,
+  const cluster = [
     { id: 'utilisation', label: 'Utilisation', element: utilisationSection() },
     ...spreadSection().map((element) => ({ id: 'zones', label: 'Zones and reasons', element })),
     { id: 'nodes', label: 'Nodes', element: nodesSection() },
     { id: 'workloads', label: 'Workloads', element: workloadsSection() },
     { id: 'pods', label: 'Pods', element: podsSection() },
   ];
+  const parts = trace && !pods.name.length ? extra : [...extra, ...cluster];
   document.getElementById('main').append(...parts.map((p) => p.element));
   document.getElementById('nav').append(...parts.map((p) => el('a', { href: `#${p.id}` }, p.label)));
   document

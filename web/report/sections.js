@@ -215,8 +215,6 @@ function traceFigures(trace) {
   add('Waiting at most', at('queue', 'max'), (n) => integer.format(n));
   add('Mean CPU', isObject(use.cpu) ? use.cpu.mean : undefined, percent);
   add('Mean memory', isObject(use.memory) ? use.memory.mean : undefined, percent);
-  add('Pods', at('pods', 'given'), (n) => integer.format(n));
-  add('Finished', at('pods', 'finished'), (n) => integer.format(n));
   add('Preemptions', trace.preemptions, (n) => integer.format(n));
   return numbers;
 }
