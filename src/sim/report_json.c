@@ -2,6 +2,7 @@
  * they only ever grow. */
 #include "api/json.h"
 #include "api/yaml.h"
+#include "sim/other_resources.h"
 #include "sim/report_priv.h"
 
 void sim_json_text(struct strbuf *to, const char *key, const char *text)
@@ -112,8 +113,47 @@ static void add_warnings(struct strbuf *to, const struct sim_world *w)
     strbuf_add_char(to, ']');
 }
 
+static void add_use(struct strbuf *to, const struct sim_resource_use *u)
+{
+    strbuf_printf(to, ",\"allocatable\":%lld,\"before\":%lld,\"after\":%lld", (long long)u->allocatable,
+                  (long long)u->before, (long long)u->after);
+}
+
+static void add_resource(struct strbuf *to, const struct sim_world *w, const struct sim_resource *r)
+{
+    strbuf_add_char(to, '{');
+    sim_json_text(to, "name", r->name);
+    add_use(to, &r->total);
+    STRBUF_ADD_LIT(to, ",\"nodes\":[");
+    const char *comma = "";
+    for (size_t i = 0; i < w->nodes.n; i++) {
+        if (r->nodes[i].allocatable <= 0)
+            continue;
+        strbuf_printf(to, "%s{", comma);
+        sim_json_text(to, "name", w->nodes.at[i].form->meta.name);
+        add_use(to, &r->nodes[i]);
+        strbuf_add_char(to, '}');
+        comma = ",";
+    }
+    STRBUF_ADD_LIT(to, "]}");
+}
+
+static void add_other_resources(struct strbuf *to, const struct sim_world *w)
+{
+    struct sim_other_resources o;
+    sim_other_resources_init(&o, w);
+    STRBUF_ADD_LIT(to, ",\n\"otherResources\":[");
+    for (size_t i = 0; i < o.all.n; i++) {
+        strbuf_add_text(to, i ? ",\n" : "\n");
+        add_resource(to, w, &o.all.at[i]);
+    }
+    strbuf_add_char(to, ']');
+    sim_other_resources_fini(&o);
+}
+
 void sim_json_rest(struct strbuf *to, const struct sim_world *w, const struct sim_sections *more)
 {
+    add_other_resources(to, w);
     add_warnings(to, w);
     for (size_t i = 0; more && i < more->n; i++) {
         strbuf_printf(to, ",\n\"%s\":", more->at[i].key);

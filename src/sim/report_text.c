@@ -2,6 +2,7 @@
  *
  * It stays readable when there is much to tell: pods are told by owner, long messages are wrapped, and
  * of many nodes only the fullest are shown. */
+#include "sim/other_resources.h"
 #include "sim/report_priv.h"
 
 #include <stdio.h>
@@ -13,6 +14,8 @@ enum {
     NODE_ROWS_MAX = 50,    /* with more nodes, only the FULLEST_MAX fullest are shown */
     FULLEST_MAX = 10,
     NAME_COLUMN = 34,
+    OTHER_RESOURCES_MAX = 20,
+    RESOURCE_NODES_MAX = 12, /* with more nodes that have a resource, only its sum is told */
 };
 
 /* ---- Pods ---- */
@@ -245,6 +248,47 @@ static void add_nodes(struct strbuf *to, const struct sim_world *w)
     add_row(to, "cluster", "", &total.allocatable, &total.before, &total.after);
 }
 
+/* "8", or "12.5Gi" where it is bytes. */
+static void add_units(struct strbuf *to, const char *resource, int64_t amount)
+{
+    bool is_bytes = strcmp(resource, "ephemeral-storage") == 0 || resource_is_huge_pages(str_of(resource));
+    if (is_bytes)
+        strbuf_printf(to, "%.1fGi", (double)amount / (1 << 30));
+    else
+        strbuf_printf(to, "%lld", (long long)amount);
+}
+
+static void add_use(struct strbuf *to, const char *resource, const struct sim_resource_use *u)
+{
+    add_units(to, resource, u->before);
+    STRBUF_ADD_LIT(to, " -> ");
+    add_units(to, resource, u->after);
+    STRBUF_ADD_LIT(to, " of ");
+    add_units(to, resource, u->allocatable);
+}
+
+static void add_other_resources(struct strbuf *to, const struct sim_world *w)
+{
+    struct sim_other_resources o;
+    sim_other_resources_init(&o, w);
+    if (o.all.n)
+        STRBUF_ADD_LIT(to, "\n  OTHER RESOURCES                     REQUESTED\n");
+    for (size_t i = 0; i < o.all.n && i < OTHER_RESOURCES_MAX; i++) {
+        const struct sim_resource *r = &o.all.at[i];
+        strbuf_printf(to, "  %-*s  ", NAME_COLUMN, sim_plain(&o.arena, r->name));
+        add_use(to, r->name, &r->total);
+        strbuf_printf(to, ", on %u node%s\n", r->n_nodes, r->n_nodes == 1 ? "" : "s");
+        for (size_t k = 0; r->n_nodes <= RESOURCE_NODES_MAX && k < w->nodes.n; k++) {
+            if (r->nodes[k].allocatable <= 0)
+                continue;
+            strbuf_printf(to, "    %-*s  ", NAME_COLUMN - 2, sim_plain(&o.arena, w->nodes.at[k].form->meta.name));
+            add_use(to, r->name, &r->nodes[k]);
+            strbuf_add_char(to, '\n');
+        }
+    }
+    sim_other_resources_fini(&o);
+}
+
 void sim_report_text(struct strbuf *to, const struct sim_world *w)
 {
     sim_add_counts(to, w);
@@ -252,4 +296,5 @@ void sim_report_text(struct strbuf *to, const struct sim_world *w)
     add_pending(to, w);
     add_evicted(to, w);
     add_nodes(to, w);
+    add_other_resources(to, w);
 }

@@ -490,6 +490,22 @@ def the_answer_of_a_what_if_is_on_its_page(runs):
 
 
 @test
+def other_resources_have_bars(runs):
+    source = runs["sample"].path.with_name("gpus.json")
+    node = {"kind": "Node", "apiVersion": "v1", "metadata": {"name": "g1"},
+            "status": {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "9", "x.com/gpu": "4"}}}
+    pod = {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "p"},
+           "spec": {"containers": [{"name": "c", "resources": {"limits": {"x.com/gpu": "3"}}}]}}
+    source.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [node, pod]}))
+    path, _ = run_with(runs, "gpus.html", "-f", str(source))
+    with open_report(path, size=PHONE) as r:
+        rows = r.page.locator("[data-chart=other-resource] .meter-row:not(.head)")
+        assert rows.count() == 2 and "75%" in rows.nth(0).inner_text()
+        assert float(rows.nth(1).locator("rect.added").get_attribute("width")) == 750
+        assert r.page.evaluate(OVERFLOW) <= 0
+
+
+@test
 def a_page_of_a_trace_tells_of_the_trace(runs):
     examples = ROOT / "examples/trace"
     path, document = run_with(runs, "trace.html", "-f", str(examples / "cluster.yaml"), "--trace", str(examples / "day.csv"))

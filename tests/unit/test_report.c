@@ -96,6 +96,33 @@ TEST(wide_columns_stand_below_their_headings)
     finish(&s);
 }
 
+#define GPU_NODE(name, gpus)                                                               \
+    "---\napiVersion: v1\nkind: Node\nmetadata: {name: " name "}\n"                       \
+    "status: {capacity: {cpu: '4', memory: 8Gi, pods: '10', ephemeral-storage: 10Gi, x.com/gpu: '" gpus "'}}\n"
+#define GPUS(n) "containers: [{name: c, resources: {limits: {x.com/gpu: '" n "'}}}]"
+
+/* Running, placed, preempted and pending pods; a node that has none; storage that nobody asks for. */
+TEST(other_resources_are_counted)
+{
+    struct story s;
+    start(&s, GPU_NODE("g1", "4") GPU_NODE("g2", "2") NODE("plain", "z")
+              POD("old", "nodeName: g1, " GPUS("1")) POD("low", "nodeName: g2, priority: -1, " GPUS("2"))
+              POD("new", "priority: 20, " GPUS("3")) POD("high", "priority: 9, " GPUS("2")) POD("over", GPUS("5")));
+    CHECK_INT("placed", s.world.n_in_state[SIM_PLACED], 2);
+    CHECK_INT("preempted", s.world.n_in_state[SIM_EVICTED], 1);
+    sim_report_json(&s.text, &s.world, NULL);
+    const char *want = "\"otherResources\":[\n{\"name\":\"x.com/gpu\",\"allocatable\":6,\"before\":3,\"after\":6,\"nodes\":["
+                       "{\"name\":\"g1\",\"allocatable\":4,\"before\":1,\"after\":4},"
+                       "{\"name\":\"g2\",\"allocatable\":2,\"before\":2,\"after\":2}]}]";
+    if (!has(&s, want))
+        FAIL("%s", strbuf_cstr(&s.text));
+    strbuf_reset(&s.text);
+    sim_report_text(&s.text, &s.world);
+    if (!has(&s, "x.com/gpu                           3 -> 6 of 6, on 2 nodes\n") || has(&s, "ephemeral"))
+        FAIL("%s", strbuf_cstr(&s.text));
+    finish(&s);
+}
+
 static const struct {
     const char *what, *text, *plain;
 } plains[] = {

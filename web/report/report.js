@@ -492,7 +492,7 @@ function draw() {
   document.getElementById('tiles').append(...tiles());
   document.getElementById('warnings').append(...warnings());
   const extra = EXTRA_SECTIONS.filter((s) => data[s.key] !== undefined)
-    .map((s) => ({ id: s.id, label: s.label, element: s.render(data[s.key]) }))
+    .map((s) => ({ id: s.id, label: s.label, late: s.late, element: s.render(data[s.key]) }))
     .filter((s) => s.element);
   const cluster = [
     { id: 'utilisation', label: 'Utilisation', element: utilisationSection() },
@@ -501,7 +501,9 @@ function draw() {
     { id: 'workloads', label: 'Workloads', element: workloadsSection() },
     { id: 'pods', label: 'Pods', element: podsSection() },
   ];
-  const parts = trace && !pods.name.length ? extra : [...extra, ...cluster];
+  const first = extra.filter((s) => !s.late);
+  cluster.splice(1, 0, ...extra.filter((s) => s.late));
+  const parts = trace && !pods.name.length ? first : [...first, ...cluster];
   document.getElementById('main').append(...parts.map((p) => p.element));
   document.getElementById('nav').append(...parts.map((p) => el('a', { href: `#${p.id}` }, p.label)));
   document

@@ -248,7 +248,38 @@ function traceSection(trace) {
   );
 }
 
+/* ---- Other resources ---- */
+
+function otherResourcesSection(list) {
+  if (!Array.isArray(list) || !list.length) return null;
+  const inBytes = (name) => name === 'ephemeral-storage' || name.startsWith('hugepages-');
+  const amounts = (use) => ({
+    allocatable: { amount: numberOf(use.allocatable) },
+    before: { amount: numberOf(use.before) },
+    after: { amount: numberOf(use.after) },
+  });
+  const cards = list.filter(isObject).map((resource) => {
+    const format = inBytes(resource.name) ? bytes : (n) => integer.format(n);
+    const holders = Array.isArray(resource.nodes) ? resource.nodes : [];
+    const rows = [
+      { name: 'Cluster', note: count(holders.length, 'node'), amounts: amounts(resource), strong: true },
+      ...holders.slice(0, RESOURCE_NODES_MAX).map((n) => ({ name: n.name, amounts: amounts(n) })),
+    ];
+    const chart = meters(rows, [{ key: 'amount', label: 'Requested', amount: format }]);
+    return el('div', { class: 'card' }, figure('other-resource', resource.name, 'Requested, of what the nodes can give', chart));
+  });
+  return el(
+    'section',
+    { id: 'other-resources', 'aria-labelledby': 'other-resources-heading' },
+    el('h2', { id: 'other-resources-heading' }, 'Other resources'),
+    el('div', { class: 'pair' }, cards),
+  );
+}
+
+const RESOURCE_NODES_MAX = 24; /* of one resource; the document has all */
+
 const EXTRA_SECTIONS = [
   { key: 'whatIf', label: 'What if', id: 'what-if', render: whatIfSection },
   { key: 'trace', label: 'Time', id: 'trace', render: traceSection },
+  { key: 'otherResources', label: 'Other resources', id: 'other-resources', render: otherResourcesSection, late: true },
 ];
