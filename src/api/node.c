@@ -217,3 +217,12 @@ const struct node *node_of_changed(struct sym_table *syms, const struct node *ch
 {
     return form_copy(&class, syms, changed);
 }
+
+bool node_taints_equal(const struct node *a, const struct node *b)
+{
+    bool same = a->n_taints == b->n_taints;
+    for (uint32_t i = 0; same && i < a->n_taints; i++)
+        same = a->taints[i].key == b->taints[i].key && a->taints[i].value == b->taints[i].value &&
+               a->taints[i].effect == b->taints[i].effect;
+    return same;
+}

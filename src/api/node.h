@@ -29,5 +29,7 @@ struct node {
 };
 
 TYPED_FUNCTIONS(node);
+/* The same taints in the same order. */
+bool node_taints_equal(const struct node *a, const struct node *b);
 /* A form of its own out of a copy of a node's struct in which members were changed. */
 const struct node *node_of_changed(struct sym_table *syms, const struct node *changed);

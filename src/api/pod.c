@@ -2,6 +2,8 @@
  * pod_affinity.c. */
 #include "api/pod.h"
 
+#include <stdio.h>
+
 #include "api/pod_priv.h"
 
 /* ---- Tolerations, ports, images ---- */
@@ -523,9 +525,12 @@ const struct pod *pod_of_changed(struct sym_table *syms, const struct pod *chang
     return form_copy(&class, syms, changed);
 }
 
-const struct pod *pod_with_version(struct sym_table *syms, const struct pod *p, const char *version)
+const struct pod *pod_shown_nominated(struct sym_table *syms, const struct pod *p, sym node_name, uint64_t n)
 {
+    char version[32];
+    snprintf(version, sizeof(version), "nomination-%llu", (unsigned long long)n);
     struct pod changed = *p;
+    changed.nominated_node = node_name;
     changed.meta.resource_version = version;
     return form_copy(&class, syms, &changed);
 }

@@ -178,8 +178,9 @@ const struct pod *pod_with_node(struct sym_table *syms, const struct pod *p, sym
 const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *p, sym node_name);
 /* A form of its own out of a copy of a pod's struct in which members were changed. */
 const struct pod *pod_of_changed(struct sym_table *syms, const struct pod *changed);
-/* The same pod with another metadata.resourceVersion: what an API server shows after a change. */
-const struct pod *pod_with_version(struct sym_table *syms, const struct pod *p, const char *version);
+/* The same as an API server shows it: with a resourceVersion of its own, made from `n`, or a scheduler would take it for what
+ * it knows. */
+const struct pod *pod_shown_nominated(struct sym_table *syms, const struct pod *p, sym node_name, uint64_t n);
 /* Another pod that is like it in all but its name and uid. */
 const struct pod *pod_with_identity(struct sym_table *syms, const struct pod *p, const char *name, const char *uid);
 /* The same pod as if nobody had scheduled it yet: no node, no nomination, no status but its claims. */

@@ -13,6 +13,15 @@ int64_t amounts_scalar(const struct amounts *a, sym name)
     return 0;
 }
 
+bool amounts_equal(const struct amounts *a, const struct amounts *b)
+{
+    bool same = a->milli_cpu == b->milli_cpu && a->memory == b->memory && a->pods == b->pods &&
+                a->ephemeral_storage == b->ephemeral_storage && a->n_scalars == b->n_scalars;
+    for (uint32_t i = 0; same && i < a->n_scalars; i++)
+        same = a->scalars[i].name == b->scalars[i].name && a->scalars[i].amount == b->scalars[i].amount;
+    return same;
+}
+
 /* ---- Names ---- */
 
 static bool is_prefixed_native(struct str name)

@@ -28,6 +28,7 @@ struct amounts {
 
 /* The amount of a scalar, 0 when it is not there. */
 int64_t amounts_scalar(const struct amounts *a, sym name);
+bool amounts_equal(const struct amounts *a, const struct amounts *b);
 
 enum resource_class {
     RESOURCE_IGNORED,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/distance.h"
 #include "base/mem.h"
 #include "cmd/cluster_files.h"
 #include "cmd/explain.h"
@@ -17,7 +18,7 @@
 #include "sim/expand.h"
 #include "sim/forms.h"
 
-enum { EXIT_PENDING = 3, TOP_NODES = 10, SUGGESTIONS_MAX = 5, NAME_BYTES_MAX = 253 };
+enum { EXIT_PENDING = 3, TOP_NODES = 10, SUGGESTIONS_MAX = 5 };
 
 static const char help[] =
     "usage: berth explain POD|NAMESPACE/POD [-n NAMESPACE] -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N]\n"
@@ -61,25 +62,6 @@ static bool is_meant(const struct explain *x, const struct sim_pod *p)
     return strcmp(p->name, x->pod) == 0 && (!x->ns || strcmp(p->ns, x->ns) == 0);
 }
 
-/* How many letters must be put in, taken out or changed to make one text of the other. */
-static uint32_t edit_distance(const char *a, const char *b)
-{
-    uint32_t row[NAME_BYTES_MAX + 1], n = (uint32_t)strlen(b);
-    for (uint32_t k = 0; k <= n; k++)
-        row[k] = k;
-    for (uint32_t i = 0; a[i]; i++) {
-        uint32_t diagonal = row[0];
-        row[0] = i + 1;
-        for (uint32_t k = 0; k < n; k++) {
-            uint32_t change = diagonal + (a[i] != b[k]);
-            diagonal = row[k + 1];
-            uint32_t other = 1 + (row[k] < row[k + 1] ? row[k] : row[k + 1]);
-            row[k + 1] = change < other ? change : other;
-        }
-    }
-    return row[n];
-}
-
 struct suggestion {
     const struct sim_pod *pod;
     uint32_t distance;
@@ -105,14 +87,15 @@ static uint32_t shared_words(const char *a, const char *b)
 static uint32_t distance_of(const struct explain *x, const struct sim_pod *p)
 {
     size_t n = strlen(x->pod);
-    if (n > NAME_BYTES_MAX || strlen(p->name) > NAME_BYTES_MAX || n == 0)
+    if (n > DISTANCE_BYTES_MAX || n == 0)
         return UINT32_MAX;
     if (strstr(p->name, x->pod))
         return 0;
-    uint32_t distance = edit_distance(x->pod, p->name), shared = shared_words(x->pod, p->name);
-    if (distance <= n / 3)
+    uint32_t limit = (uint32_t)n / 3, distance = edit_distance(x->pod, p->name, limit);
+    if (distance <= limit)
         return distance;
-    return shared ? 2 * NAME_BYTES_MAX - shared : UINT32_MAX;
+    uint32_t shared = shared_words(x->pod, p->name);
+    return shared ? 2 * DISTANCE_BYTES_MAX - shared : UINT32_MAX;
 }
 
 /* Keeps the nearest, in the order of the input. */

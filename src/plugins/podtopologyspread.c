@@ -313,15 +313,6 @@ static bool same_tolerations(const struct pod *a, const struct pod *b)
     return same;
 }
 
-static bool same_taints(const struct node *a, const struct node *b)
-{
-    bool same = a->n_taints == b->n_taints;
-    for (uint32_t i = 0; same && i < a->n_taints; i++)
-        same = a->taints[i].key == b->taints[i].key && a->taints[i].value == b->taints[i].value &&
-               a->taints[i].effect == b->taints[i].effect;
-    return same;
-}
-
 static bool pod_update_matters(const struct hint_context *h, const struct spread_list *list, const struct pod *waiting,
                                const struct pod *old, const struct pod *now)
 {
@@ -386,7 +377,7 @@ static enum hint node_changed(const struct hint_context *h, const struct pod *wa
     bool had = node_has_keys(old, &list), has = node_has_keys(now, &list);
     if (had != has)
         return HINT_QUEUE;
-    bool moved = old && now && has && (some_value_differs(old, now, &list) || !same_taints(old, now));
+    bool moved = old && now && has && (some_value_differs(old, now, &list) || !node_taints_equal(old, now));
     return moved ? HINT_QUEUE : HINT_SKIP;
 }
 

@@ -28,27 +28,6 @@ static bool same_labels(struct label_set a, struct label_set b)
     return true;
 }
 
-static bool same_amounts(const struct amounts *a, const struct amounts *b)
-{
-    bool same = a->milli_cpu == b->milli_cpu && a->memory == b->memory && a->pods == b->pods &&
-                a->ephemeral_storage == b->ephemeral_storage && a->n_scalars == b->n_scalars;
-    for (uint32_t i = 0; same && i < a->n_scalars; i++)
-        same = a->scalars[i].name == b->scalars[i].name && a->scalars[i].amount == b->scalars[i].amount;
-    return same;
-}
-
-static bool same_taints(const struct node *a, const struct node *b)
-{
-    if (a->n_taints != b->n_taints)
-        return false;
-    for (uint32_t i = 0; i < a->n_taints; i++) {
-        const struct taint_form *x = &a->taints[i], *y = &b->taints[i];
-        if (x->key != y->key || x->value != y->value || x->effect != y->effect)
-            return false;
-    }
-    return true;
-}
-
 static bool same_features(const struct node *a, const struct node *b)
 {
     return same_syms(a->declared_features, a->n_declared_features, b->declared_features, b->n_declared_features);
@@ -63,9 +42,9 @@ void derive_node_events(const struct node *old, const struct node *node, bool de
         bool happened;
     } changes[] = {
         { ACT_UPDATE_NODE_TAINT, became_schedulable },
-        { ACT_UPDATE_NODE_ALLOCATABLE, !same_amounts(&old->allocatable, &node->allocatable) },
+        { ACT_UPDATE_NODE_ALLOCATABLE, !amounts_equal(&old->allocatable, &node->allocatable) },
         { ACT_UPDATE_NODE_LABEL, !same_labels(old->meta.labels, node->meta.labels) },
-        { ACT_UPDATE_NODE_TAINT, !same_taints(old, node) },
+        { ACT_UPDATE_NODE_TAINT, !node_taints_equal(old, node) },
         { ACT_UPDATE_NODE_CONDITION, old->conditions_hash != node->conditions_hash },
         { ACT_UPDATE_NODE_ANNOTATION, old->annotations_hash != node->annotations_hash },
         { ACT_UPDATE_NODE_DECLARED_FEATURE, declared_features && !same_features(old, node) },

@@ -477,24 +477,6 @@ void propose_for_node(struct finder *f, node_id row)
 
 /* ---- New nodes ---- */
 
-static bool same_amounts(const struct amounts *a, const struct amounts *b)
-{
-    bool same = a->milli_cpu == b->milli_cpu && a->memory == b->memory && a->pods == b->pods &&
-                a->ephemeral_storage == b->ephemeral_storage && a->n_scalars == b->n_scalars;
-    for (uint32_t i = 0; same && i < a->n_scalars; i++)
-        same = a->scalars[i].name == b->scalars[i].name && a->scalars[i].amount == b->scalars[i].amount;
-    return same;
-}
-
-static bool same_taints(const struct node *a, const struct node *b)
-{
-    bool same = a->n_taints == b->n_taints;
-    for (uint32_t i = 0; same && i < a->n_taints; i++)
-        same = a->taints[i].key == b->taints[i].key && a->taints[i].value == b->taints[i].value &&
-               a->taints[i].effect == b->taints[i].effect;
-    return same;
-}
-
 static bool same_labels(struct label_set a, struct label_set b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.at, b.at, a.n * sizeof(*a.at)) == 0);
@@ -510,8 +492,8 @@ static bool same_features(const struct node *a, const struct node *b)
 /* Both under the same name. */
 static bool same_shape(const struct node *a, const struct node *b)
 {
-    return same_amounts(&a->allocatable, &b->allocatable) && same_labels(a->meta.labels, b->meta.labels) &&
-           same_taints(a, b) && same_features(a, b);
+    return amounts_equal(&a->allocatable, &b->allocatable) && same_labels(a->meta.labels, b->meta.labels) &&
+           node_taints_equal(a, b) && same_features(a, b);
 }
 
 /* A name that nothing and nobody has. */

@@ -2,6 +2,7 @@
 #include "sim/change.h"
 
 #include "api/selector_parse.h"
+#include "base/distance.h"
 
 void sim_changes_init(struct sim_changes *c, struct sym_table *syms, bool force_drain)
 {
@@ -17,31 +18,7 @@ void sim_changes_fini(struct sim_changes *c)
 
 /* ---- Names that are not there ---- */
 
-enum { NAME_BYTES_MAX = 253, SIMILAR_MAX = 3 };
-
-/* How many bytes to add, take out or change to make one of the other; at most `limit` + 1 is told. */
-static unsigned distance(const char *a, const char *b, unsigned limit)
-{
-    unsigned row[NAME_BYTES_MAX + 1];
-    size_t n = strlen(b);
-    if (n > NAME_BYTES_MAX || strlen(a) > NAME_BYTES_MAX)
-        return limit + 1;
-    for (size_t k = 0; k <= n; k++)
-        row[k] = (unsigned)k;
-    for (size_t i = 1; a[i - 1]; i++) {
-        unsigned diagonal = row[0], least = row[0] = (unsigned)i;
-        for (size_t k = 1; k <= n; k++) {
-            unsigned change = diagonal + (a[i - 1] != b[k - 1]);
-            unsigned step = (row[k - 1] < row[k] ? row[k - 1] : row[k]) + 1;
-            diagonal = row[k];
-            row[k] = change < step ? change : step;
-            least = row[k] < least ? row[k] : least;
-        }
-        if (least > limit)
-            return limit + 1;
-    }
-    return row[n];
-}
+enum { SIMILAR_MAX = 3 };
 
 /* ", did you mean a, b?" from the names of that kind; "" when none is near. */
 static const char *similar(const struct sim_input *in, const char *kind, const char *name, struct arena *a)
@@ -52,7 +29,7 @@ static const char *similar(const struct sim_input *in, const char *kind, const c
     for (unsigned d = 0; d <= limit; d++)
         for (size_t i = 0; i < in->objects.n && n < SIMILAR_MAX; i++) {
             const struct sim_object *o = &in->objects.at[i];
-            if (o->removed || strcmp(o->kind, kind) != 0 || distance(name, o->name, limit) != d)
+            if (o->removed || strcmp(o->kind, kind) != 0 || edit_distance(name, o->name, limit) != d)
                 continue;
             text = arena_printf(a, "%s%s%s%s%s", text, n++ ? ", " : "; did you mean ", o->ns, *o->ns ? "/" : "", o->name);
         }

@@ -106,15 +106,15 @@ static void compare_pods(struct sim_difference *d)
 
 /* ---- Nodes and zones ---- */
 
-static bool amounts_equal(const struct sim_amounts *a, const struct sim_amounts *b)
+static bool same_use(const struct sim_amounts *a, const struct sim_amounts *b)
 {
     return a->milli_cpu == b->milli_cpu && a->memory == b->memory && a->pods == b->pods;
 }
 
 bool sim_use_differs(const struct sim_use *u)
 {
-    return u->was_there != u->is_there || !amounts_equal(&u->before, &u->after) ||
-           !amounts_equal(&u->allocatable_before, &u->allocatable_after);
+    return u->was_there != u->is_there || !same_use(&u->before, &u->after) ||
+           !same_use(&u->allocatable_before, &u->allocatable_after);
 }
 
 static void set_before(struct sim_use *u, const struct sim_amounts *allocatable, const struct sim_amounts *used)

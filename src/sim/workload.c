@@ -156,24 +156,13 @@ static void io_evict(void *context, io_ticket ticket, const struct pod *victim, 
     vec_push(&r->outcomes, (struct outcome){ ticket, pod_ref(victim), OUTCOME_EVICTED });
 }
 
-/* As the API server stores and shows it: with a version of its own, or the scheduler takes it for what it
- * knows. */
-static const struct pod *nominated(struct run *r, const struct status_change *change)
-{
-    char version[32];
-    snprintf(version, sizeof(version), "nomination-%llu", (unsigned long long)++r->n_nominations);
-    const struct pod *pod = pod_with_nomination(r->syms, change->pod, change->nomination);
-    const struct pod *shown = pod_with_version(r->syms, pod, version);
-    pod_unref(r->syms, pod);
-    return shown;
-}
-
 /* The only change of a pod that the scheduler looks at again. */
 static void io_patch_status(void *context, const struct status_change *change)
 {
     struct run *r = context;
     if (change->set_nomination && change->nomination != change->pod->nominated_node)
-        vec_push(&r->outcomes, (struct outcome){ 0, nominated(r, change), OUTCOME_NOMINATED });
+        vec_push(&r->outcomes, (struct outcome){ 0, pod_shown_nominated(r->syms, change->pod, change->nomination,
+                                                                        ++r->n_nominations), OUTCOME_NOMINATED });
 }
 
 static void io_event(void *context, const struct event_note *note)

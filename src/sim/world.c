@@ -59,18 +59,6 @@ static void io_evict(void *context, io_ticket ticket, const struct pod *victim, 
     vec_push(&w->outcomes, (struct sim_outcome){ ticket, pod_ref(victim), SIM_OUTCOME_EVICTED });
 }
 
-/* As the API server stores and shows it: with a version of its own, or the scheduler takes it for what it
- * knows. */
-static const struct pod *nominated(struct sim_world *w, const struct status_change *change)
-{
-    char version[32];
-    snprintf(version, sizeof(version), "nomination-%llu", (unsigned long long)++w->n_nominations);
-    const struct pod *pod = pod_with_nomination(w->syms, change->pod, change->nomination);
-    const struct pod *shown = pod_with_version(w->syms, pod, version);
-    pod_unref(w->syms, pod);
-    return shown;
-}
-
 static void io_patch_status(void *context, const struct status_change *change)
 {
     struct sim_world *w = context;
@@ -83,7 +71,8 @@ static void io_patch_status(void *context, const struct status_change *change)
     if (w->watch && change->has_condition)
         w->watch->failed(w->watch->context, change);
     if (change->set_nomination && change->nomination != change->pod->nominated_node)
-        vec_push(&w->outcomes, (struct sim_outcome){ 0, nominated(w, change), SIM_OUTCOME_NOMINATED });
+        vec_push(&w->outcomes, (struct sim_outcome){ 0, pod_shown_nominated(w->syms, change->pod, change->nomination,
+                                                                            ++w->n_nominations), SIM_OUTCOME_NOMINATED });
 }
 
 static void io_event(void *context, const struct event_note *note)
