@@ -74,33 +74,40 @@ static void show_progress(void *context, uint32_t n_done)
         fprintf(stderr, "\r%s: %u of %u pods\033[K\r", w->name, n_done, w->n_measured_pods);
 }
 
-static enum err_code setup_of(const struct bench *b, struct setup *setup, struct sym_table *syms, struct err *e)
-{
-    return b->config ? setup_from_file(setup, syms, b->config, plugin_registry, e)
-                     : setup_from_text(setup, syms, (struct str){ NULL, 0 }, plugin_registry, e);
-}
+typedef enum err_code measure_fn(const struct bench *b, const struct workload *w, struct sym_table *syms,
+                                 const struct setup *setup, struct err *e);
 
-static int run_workload(const struct bench *b, const struct workload *w)
+/* Measures under the configuration, and says what went wrong. `w` may be NULL: it is `measure` that knows. */
+static int with_setup(const struct bench *b, const struct workload *w, measure_fn *measure)
 {
     struct arena arena;
-    arena_init(&arena);
     struct err e;
-    err_init(&e, &arena);
     struct sym_table syms;
-    sym_init(&syms);
     struct setup setup;
-    struct workload_result result;
-    if (setup_of(b, &setup, &syms, &e))
-        return cmd_fail(b->c, 1, "%s", e.message);
-    enum err_code code = workload_run(w, &syms, &setup, show_progress, (void *)(uintptr_t)w, &result, &e);
+    arena_init(&arena);
+    err_init(&e, &arena);
+    sym_init(&syms);
+    enum err_code code = b->config ? setup_from_file(&setup, &syms, b->config, plugin_registry, &e)
+                                   : setup_from_text(&setup, &syms, (struct str){ NULL, 0 }, plugin_registry, &e);
+    if (!code) {
+        code = measure(b, w, &syms, &setup, &e);
+        setup_fini(&setup);
+    }
     if (code)
-        cmd_fail(b->c, 1, "%s: %s", w->name, e.message);
-    else
-        print_result(b, w, &result);
-    setup_fini(&setup);
+        cmd_fail(b->c, 1, "%s%s%s", w ? w->name : "", w ? ": " : "", e.message);
     sym_fini(&syms);
     arena_fini(&arena);
     return code != ERR_OK;
+}
+
+static enum err_code measure_workload(const struct bench *b, const struct workload *w, struct sym_table *syms,
+                                      const struct setup *setup, struct err *e)
+{
+    struct workload_result result;
+    if (workload_run(w, syms, setup, show_progress, (void *)(uintptr_t)w, &result, e))
+        return e->code;
+    print_result(b, w, &result);
+    return ERR_OK;
 }
 
 /* A process each: the memory that one took is not the next one's. */
@@ -111,7 +118,7 @@ static int run_apart(const struct bench *b, const struct workload *w)
     if (child < 0)
         return cmd_fail(b->c, 1, "cannot start a process");
     if (child == 0)
-        _exit(run_workload(b, w));
+        _exit(with_setup(b, w, measure_workload));
     int status;
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
@@ -144,31 +151,20 @@ static void print_questions(const struct bench *b, const struct question_result 
                (double)r->p99_ns / 1e3, (double)r->max_ns / 1e3, rss_bytes_max() >> 20);
 }
 
-static int run_questions(const struct bench *b)
+static enum err_code measure_questions(const struct bench *b, const struct workload *w, struct sym_table *syms,
+                                       const struct setup *setup, struct err *e)
 {
     static const struct questions_options options = { .n_nodes = 5000, .n_pods = 150000, .n_questions = 4000,
                                                       .n_remedies = 48, .seed = 1 };
-    struct arena arena;
-    arena_init(&arena);
-    struct err e;
-    err_init(&e, &arena);
-    struct sym_table syms;
-    sym_init(&syms);
-    struct setup setup;
+    (void)w;
     struct question_result results[N_QUESTIONS];
-    if (setup_of(b, &setup, &syms, &e))
-        return cmd_fail(b->c, 1, "%s", e.message);
-    enum err_code code = questions_run(&options, &syms, &setup, results, &e);
-    if (code)
-        cmd_fail(b->c, 1, "%s", e.message);
-    if (!code && !b->json)
+    if (questions_run(&options, syms, setup, results, e))
+        return e->code;
+    if (!b->json)
         printf("%-30s %9s %9s %9s %9s %9s %7s\n", "question", "asked", "a second", "p50 us", "p99 us", "max us", "MiB");
-    for (int i = 0; !code && i < N_QUESTIONS; i++)
+    for (int i = 0; i < N_QUESTIONS; i++)
         print_questions(b, &results[i]);
-    setup_fini(&setup);
-    sym_fini(&syms);
-    arena_fini(&arena);
-    return code != ERR_OK;
+    return ERR_OK;
 }
 
 static int list(void)
@@ -209,7 +205,7 @@ static int run(const struct command *c, int argc, char **argv)
         return cmd_fail(c, EXIT_USAGE, "say what to measure: --engine or --what-if");
     if (what_if && n_names)
         return cmd_fail(c, EXIT_USAGE, "--what-if takes no names");
-    return what_if ? run_questions(&b) : run_all(&b, argv, n_names);
+    return what_if ? with_setup(&b, NULL, measure_questions) : run_all(&b, argv, n_names);
 }
 
 const struct command bench_command = {
