@@ -54,7 +54,8 @@ static struct wire_field any_field(struct bind_decoder *d, const char *at, const
 }
 
 /* The same for most fields: a tag of one or two bytes, and a length, or a number, of one or two. */
-__attribute__((always_inline)) static inline struct wire_field plain_field(struct bind_decoder *d, const char *at, const char *end, struct str name)
+__attribute__((always_inline)) static inline struct wire_field plain_field(struct bind_decoder *d, const char *at,
+                                                                           const char *end, struct str name)
 {
     const unsigned char *p = (const unsigned char *)at;
     if (end - at < 4)
@@ -79,7 +80,8 @@ __attribute__((always_inline)) static inline struct wire_field plain_field(struc
 }
 
 /* The same for the bulk of them, inline: tag, and length or number, of one byte each. */
-static inline struct wire_field next_field(struct bind_decoder *d, const char *at, const char *end, const struct str *name)
+static inline struct wire_field next_field(struct bind_decoder *d, const char *at, const char *end,
+                                           const struct str *name)
 {
     if (end - at < 2)
         return any_field(d, at, end, *name);

@@ -28,7 +28,15 @@ enum {                                   /* flags of a pod */
     POD_NOT_READY = 1 << 13,                   /* has a condition Ready that is not True; without one it is not set */
 };
 
-enum pod_phase { PHASE_OTHER, PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED, PHASE_UNKNOWN, N_POD_PHASES };
+enum pod_phase {
+    PHASE_OTHER,
+    PHASE_PENDING,
+    PHASE_RUNNING,
+    PHASE_SUCCEEDED,
+    PHASE_FAILED,
+    PHASE_UNKNOWN,
+    N_POD_PHASES
+};
 /* "Pending" and so on; empty for PHASE_OTHER, which also stands for none. */
 const char *pod_phase_text(enum pod_phase phase);
 
@@ -178,8 +186,8 @@ const struct pod *pod_with_node(struct sym_table *syms, const struct pod *p, sym
 const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *p, sym node_name);
 /* A form of its own out of a copy of a pod's struct in which members were changed. */
 const struct pod *pod_of_changed(struct sym_table *syms, const struct pod *changed);
-/* The same as an API server shows it: with a resourceVersion of its own, made from `n`, or a scheduler would take it for what
- * it knows. */
+/* The same as an API server shows it: with a resourceVersion of its own, made from `n`, or a scheduler would take it
+ * for what it knows. */
 const struct pod *pod_shown_nominated(struct sym_table *syms, const struct pod *p, sym node_name, uint64_t n);
 /* Another pod that is like it in all but its name and uid. */
 const struct pod *pod_with_identity(struct sym_table *syms, const struct pod *p, const char *name, const char *uid);

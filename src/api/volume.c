@@ -260,7 +260,8 @@ const struct pv *pv_with_claim(struct sym_table *syms, const struct pv *v, const
     return form_copy(&pv_class, syms, &changed);
 }
 
-const struct pv *pv_bound(struct sym_table *syms, const struct pv *v, const struct claim_ref *claim, const char *version)
+const struct pv *pv_bound(struct sym_table *syms, const struct pv *v, const struct claim_ref *claim,
+                          const char *version)
 {
     struct pv changed = *v;
     changed.claim = claim;

@@ -64,7 +64,8 @@ TYPED_FUNCTIONS(pv);
 /* The same volume bound to a claim: what the scheduler assumes. */
 const struct pv *pv_with_claim(struct sym_table *syms, const struct pv *v, const struct claim_ref *claim);
 /* The next version of it, as the volume controller binds it. */
-const struct pv *pv_bound(struct sym_table *syms, const struct pv *v, const struct claim_ref *claim, const char *version);
+const struct pv *pv_bound(struct sym_table *syms, const struct pv *v, const struct claim_ref *claim,
+                          const char *version);
 
 enum pvc_phase { PVC_OTHER, PVC_PENDING, PVC_BOUND, PVC_LOST };
 

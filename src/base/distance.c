@@ -1,5 +1,5 @@
-/* base/distance.c - see distance.h. One row of the usual table is kept: how far the first bytes of `a` are from each beginning
- * of `b`. */
+/* base/distance.c - see distance.h. One row of the usual table is kept: how far the first bytes of `a` are from each
+ * beginning of `b`. */
 #include "base/distance.h"
 
 #include <string.h>

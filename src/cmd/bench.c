@@ -1,4 +1,4 @@
-/* cmd/bench.c - `berth bench`: the workloads of upstream's scheduler_perf, against the engine alone; what-if questions. */
+/* cmd/bench.c - `berth bench`: upstream's scheduler_perf workloads against the engine alone; what-if questions. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -39,7 +39,8 @@ static enum err_code load_file(struct sim_input *in, const char *path, struct er
 static int is_manifest(const struct dirent *d)
 {
     struct str name = str_of(d->d_name);
-    return name.p[0] != '.' && (str_ends(name, STR(".yaml")) || str_ends(name, STR(".yml")) || str_ends(name, STR(".json")));
+    return name.p[0] != '.' &&
+           (str_ends(name, STR(".yaml")) || str_ends(name, STR(".yml")) || str_ends(name, STR(".json")));
 }
 
 static enum err_code load_folder(struct sim_input *in, const char *path, struct err *e)

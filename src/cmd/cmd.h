@@ -26,8 +26,9 @@ extern const struct command bench_command, decode_command, explain_command, simu
 const char *cmd_option(const struct command *c, const char *name, int argc, char **argv, int *at);
 /* "berth COMMAND: message" on standard error; returns `code`. */
 int cmd_fail(const struct command *c, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* The bytes of a file, for the caller to free; - is standard input. NULL and errno when it cannot be read or is too large. */
+/* The bytes of a file, for the caller to free; - is standard input. NULL and errno when it cannot be read or is too
+ * large. */
 char *cmd_read_file(const char *path, size_t *ret_n);
-/* Writes a file whole or not at all: into a temporary file beside it, which then takes its name. What is no regular file (a
- * pipe, /dev/stdout) is written as it is. False and errno when that fails. */
+/* Writes a file whole or not at all: into a temporary file beside it, which then takes its name. What is no regular
+ * file (a pipe, /dev/stdout) is written as it is. False and errno when that fails. */
 bool cmd_write_file(const char *path, struct str bytes);

@@ -1,5 +1,5 @@
-/* cmd/decode.c - `berth decode`: reads manifests and prints what berth makes of them: the objects again as JSON or YAML,
- * or what the scheduler will see of pods and nodes. */
+/* cmd/decode.c - `berth decode`: reads manifests and prints what berth makes of them: the objects again as JSON or
+ * YAML, or what the scheduler will see of pods and nodes. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

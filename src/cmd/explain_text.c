@@ -115,7 +115,8 @@ static void add_headline(struct strbuf *to, const struct explain_report *r)
     strbuf_printf(to, "profile %s, priority %d\n", x->scheduler_name, (int)x->priority);
     if (r->n_extenders)
         strbuf_printf(to, "%u %s not asked\n", r->n_extenders,
-                      r->n_extenders == 1 ? "extender of the configuration was" : "extenders of the configuration were");
+                      r->n_extenders == 1 ? "extender of the configuration was"
+                                          : "extenders of the configuration were");
 }
 
 /* ---- Scores ---- */

@@ -94,8 +94,9 @@ static int take_config(struct simulate_options *o, const char *value)
 
 static int take_seed(struct simulate_options *o, const char *value)
 {
-    return parse_number(value, UINT64_MAX, &o->seed) ? 0
-                                                    : cmd_fail(o->c, EXIT_USAGE, "--seed is a number, not \"%s\"", value);
+    return parse_number(value, UINT64_MAX, &o->seed)
+               ? 0
+               : cmd_fail(o->c, EXIT_USAGE, "--seed is a number, not \"%s\"", value);
 }
 
 static int take_output(struct simulate_options *o, const char *value)
@@ -150,7 +151,8 @@ static int take_add_nodes(struct simulate_options *o, const char *value)
 {
     uint64_t n;
     if (!parse_number(value, SIM_ADDED_NODES_MAX, &n) || n == 0)
-        return cmd_fail(o->c, EXIT_USAGE, "--add-nodes is a number from 1 to %d, not \"%s\"", SIM_ADDED_NODES_MAX, value);
+        return cmd_fail(o->c, EXIT_USAGE, "--add-nodes is a number from 1 to %d, not \"%s\"", SIM_ADDED_NODES_MAX,
+                        value);
     vec_push(&o->changes, (struct sim_change){ .kind = SIM_ADD_NODES, .n = (int64_t)n });
     return await_like(o, "--add-nodes", &vec_last(&o->changes)->name);
 }
@@ -213,8 +215,8 @@ static int take_retries(struct simulate_options *o, const char *value)
 static int take_make_trace(struct simulate_options *o, const char *value)
 {
     if (!parse_number(value, TRACE_MAKE_PODS_MAX, &o->make.n_pods) || o->make.n_pods == 0)
-        return cmd_fail(o->c, EXIT_USAGE, "--make-trace is a number of pods from 1 to %d, not \"%s\"", TRACE_MAKE_PODS_MAX,
-                        value);
+        return cmd_fail(o->c, EXIT_USAGE, "--make-trace is a number of pods from 1 to %d, not \"%s\"",
+                        TRACE_MAKE_PODS_MAX, value);
     return 0;
 }
 
@@ -294,7 +296,8 @@ static int check_trace(const struct simulate_options *o)
     if (o->output == OUTPUT_NAME || o->output == OUTPUT_WIDE)
         return cmd_fail(o->c, EXIT_USAGE, "-o name and -o wide do not go with --trace");
     if (o->capacity_of || o->nodes_needed || o->compare || drains(o))
-        return cmd_fail(o->c, EXIT_USAGE, "--capacity-of, --nodes-needed, --compare and --drain do not go with --trace");
+        return cmd_fail(o->c, EXIT_USAGE,
+                        "--capacity-of, --nodes-needed, --compare and --drain do not go with --trace");
     return 0;
 }
 

@@ -14,7 +14,8 @@ struct data {
 };
 
 /* The added affinity is read as a pod's would be: the rules are the same. */
-static enum err_code decode_added(struct plugin_instance *p, struct str affinity, const struct pod **ret_pod, struct err *e)
+static enum err_code decode_added(struct plugin_instance *p, struct str affinity, const struct pod **ret_pod,
+                                  struct err *e)
 {
     const char *text = arena_printf(e->arena, "{\"spec\":{\"affinity\":{\"nodeAffinity\":%.*s}}}", STR_ARG(affinity));
     if (pod_decode(p->syms, TYPED_JSON, str_of(text), ret_pod, e))
@@ -165,7 +166,8 @@ static void normalize(const struct plugin_instance *p, struct cycle *c, int64_t 
     normalize_by_max(scores, c->n_feasible, false);
 }
 
-static enum hint node_changed(const struct hint_context *h, const struct pod *waiting, const struct cluster_event *event)
+static enum hint node_changed(const struct hint_context *h, const struct pod *waiting,
+                              const struct cluster_event *event)
 {
     const struct node *old = event->old_object, *now = event->new_object;
     const struct node_rules *enforced = added_required(h->plugin);

@@ -35,7 +35,8 @@ static bool same_features(const struct node *a, const struct node *b)
            (n_bytes == 0 || memcmp(a->declared_features, b->declared_features, n_bytes) == 0);
 }
 
-static enum hint node_changed(const struct hint_context *h, const struct pod *waiting, const struct cluster_event *event)
+static enum hint node_changed(const struct hint_context *h, const struct pod *waiting,
+                              const struct cluster_event *event)
 {
     (void)h;
     (void)waiting;

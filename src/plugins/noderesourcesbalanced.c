@@ -75,7 +75,8 @@ static int64_t score(const struct plugin_instance *p, struct cycle *c, const str
     const struct resource_query *q = CYCLE_SCORE_STATE(p, c, struct resource_query);
     uint32_t n_max = d->scorer.n_resources, n_counted = 0;
     struct arena_mark mark = arena_save(c->arena);
-    double *with = arena_alloc(c->arena, n_max * sizeof(*with)), *without = arena_alloc(c->arena, n_max * sizeof(*with));
+    double *with = arena_alloc(c->arena, n_max * sizeof(*with)),
+           *without = arena_alloc(c->arena, n_max * sizeof(*with));
     for (uint32_t i = 0; i < n_max; i++) {
         int64_t alloc, used;
         if (!resource_on_node(&d->scorer, q, i, n, &alloc, &used))

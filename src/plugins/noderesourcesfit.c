@@ -87,7 +87,8 @@ static struct verdict filter(const struct plugin_instance *p, struct cycle *c, c
     uint64_t detail = (int64_t)n->n_pods + 1 > alloc->pods ? SHORT_PODS : 0;
     detail |= too_little(want->milli_cpu, alloc->milli_cpu, n->milli_cpu, SHORT_CPU, &unresolvable);
     detail |= too_little(want->memory, alloc->memory, n->memory, SHORT_MEMORY, &unresolvable);
-    detail |= too_little(want->ephemeral_storage, alloc->ephemeral_storage, n->ephemeral, SHORT_EPHEMERAL, &unresolvable);
+    detail |=
+        too_little(want->ephemeral_storage, alloc->ephemeral_storage, n->ephemeral, SHORT_EPHEMERAL, &unresolvable);
     for (uint32_t i = 0; i < want->n_scalars; i++) {
         if (skip[i])
             continue;
@@ -243,7 +244,8 @@ static bool grew(const struct amounts *want, const struct amounts *old, const st
     return false;
 }
 
-static enum hint node_changed(const struct hint_context *h, const struct pod *waiting, const struct cluster_event *event)
+static enum hint node_changed(const struct hint_context *h, const struct pod *waiting,
+                              const struct cluster_event *event)
 {
     (void)h;
     const struct node *old = event->old_object, *now = event->new_object;

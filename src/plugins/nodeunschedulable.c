@@ -42,7 +42,8 @@ static void filter_block(const struct plugin_instance *p, struct cycle *c, uint6
         bitset_andnot(alive, c->cache->col.unschedulable, bitset_words(c->cache->col.n_rows));
 }
 
-static enum hint node_changed(const struct hint_context *h, const struct pod *waiting, const struct cluster_event *event)
+static enum hint node_changed(const struct hint_context *h, const struct pod *waiting,
+                              const struct cluster_event *event)
 {
     (void)h;
     (void)waiting;

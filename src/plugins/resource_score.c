@@ -119,7 +119,8 @@ static int64_t points(const struct resource_scorer *s, int64_t requested, int64_
     return 0;
 }
 
-int64_t resource_scorer_score(const struct resource_scorer *s, const struct resource_query *q, const struct node_view *n)
+int64_t resource_scorer_score(const struct resource_scorer *s, const struct resource_query *q,
+                              const struct node_view *n)
 {
     int64_t sum = 0, weights = 0;
     bool by_shape = s->type == SCORING_REQUESTED_TO_CAPACITY_RATIO;

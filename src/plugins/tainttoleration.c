@@ -106,7 +106,8 @@ static bool tolerates_node(const struct hint_context *h, const struct pod *pod, 
     return tolerates_all_hard(pod, node->taints, node->n_taints, h->syms, compare_gate(h->plugin));
 }
 
-static enum hint node_changed(const struct hint_context *h, const struct pod *waiting, const struct cluster_event *event)
+static enum hint node_changed(const struct hint_context *h, const struct pod *waiting,
+                              const struct cluster_event *event)
 {
     const struct node *old = event->old_object, *now = event->new_object;
     bool was_fine = old && tolerates_node(h, waiting, old);

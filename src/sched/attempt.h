@@ -37,7 +37,7 @@ struct attempt {
 
     /* Filter */
     struct filter_status *statuses; /* by node_id, of nodes that were looked at and failed; NULL: not computed */
-    uint64_t *searched;             /* bitset by node_id: the search ended early, after these; NULL: all were looked at */
+    uint64_t *searched; /* bitset by node_id: the search ended early, after these; NULL: all were looked at */
     node_id *feasible;              /* in search order */
     uint32_t n_feasible;
 
@@ -47,7 +47,7 @@ struct attempt {
     bool scored;
 
     int64_t *randomizers; /* by index in feasible: decide between equal totals, the largest wins; NULL: all 0 */
-    bool bare_nodes;      /* an extender gave node objects: scores see the nodes without pods and images, as upstream's */
+    bool bare_nodes; /* an extender gave node objects: scores see the nodes without pods and images, as upstream's */
 
     uint64_t rejectors, pending; /* masks of plugins and PLUGIN_EXTENDERS, for the queue */
 };

@@ -153,7 +153,8 @@ static bool pre_flight(struct sched *s, struct binding *b)
     bool any = false;
     for (uint8_t i = 0; i < points->n; i++) {
         const struct plugin_instance *p = points->at[i];
-        struct verdict v = p->plugin->pre_bind_pre_flight ? p->plugin->pre_bind_pre_flight(p, &b->cycle, b->node) : PASS;
+        struct verdict v =
+            p->plugin->pre_bind_pre_flight ? p->plugin->pre_bind_pre_flight(p, &b->cycle, b->node) : PASS;
         if (v.code == V_SKIP) {
             b->skips_pre_bind |= 1ull << p->index;
         } else if (v.code == V_SUCCESS) {
@@ -296,7 +297,8 @@ void sched_volumes_bound(struct sched *s, io_ticket ticket, const char *error)
     fail_in(s, b, "PreBind", p, verdict_text(V_ERROR, arena_printf(&b->arena, "binding volumes: %s", error)));
 }
 
-void sched_permit(struct sched *s, const char *uid, const struct plugin_instance *plugin, bool allow, const char *reason)
+void sched_permit(struct sched *s, const char *uid, const struct plugin_instance *plugin, bool allow,
+                  const char *reason)
 {
     struct binding *b = bind_find(s, uid);
     if (!b || !(b->waits_for >> plugin->index & 1))

@@ -93,7 +93,8 @@ static bool prepare_general(struct attempt *a, struct scoring *s)
             c->skip_score |= 1ull << p->index;
         } else if (v.code != V_SUCCESS) {
             a->outcome = ATTEMPT_ERROR;
-            a->error = arena_printf(c->arena, "running PreScore plugin \"%s\": %s", p->plugin->name, v.text ? v.text : "");
+            a->error =
+                arena_printf(c->arena, "running PreScore plugin \"%s\": %s", p->plugin->name, v.text ? v.text : "");
             return false;
         } else if (p->plugin->uniform_score && p->plugin->uniform_score(p, c, &score)) {
             s->uniform += score * c->profile->weights[i];
@@ -203,8 +204,8 @@ static uint32_t least_place(const struct cache *cache, uint32_t rank)
 /* Rows in order: a row's rank among the feasible is the number of alive bits before it, counted from
  * where the search begins; rows before that come after all others. Words that cannot have the first of
  * the best are passed over. */
-static node_id first_best(const struct attempt *a, const uint64_t *alive, const int32_t *partial, const int32_t *best_of,
-                          int32_t best)
+static node_id first_best(const struct attempt *a, const uint64_t *alive, const int32_t *partial,
+                          const int32_t *best_of, int32_t best)
 {
     const struct cache *cache = a->cycle.cache;
     struct pick pick = { UINT32_MAX, NODE_NONE };

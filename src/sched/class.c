@@ -48,8 +48,8 @@ void classes_free(struct classes *k)
     free(k);
 }
 
-/* ---- The key: all that local plugins read of a pod. Syms in it are held by no one: a class that outlives its pods may meet
- * a number that means another text by now, and would then answer for the wrong pods. So the key has the
+/* ---- The key: all that local plugins read of a pod. Syms in it are held by no one: a class that outlives its pods may
+ * meet a number that means another text by now, and would then answer for the wrong pods. So the key has the
  * texts. ---- */
 
 static void add_num(struct strbuf *key, int64_t n)
@@ -225,7 +225,8 @@ static void filter_all(struct work *w)
             p->plugin->filter_block(p, c, alive);
             continue;
         }
-        for (size_t row = bitset_next(alive, n_words, 0); row < BITSET_END; row = bitset_next(alive, n_words, row + 1)) {
+        for (size_t row = bitset_next(alive, n_words, 0); row < BITSET_END;
+             row = bitset_next(alive, n_words, row + 1)) {
             struct node_view view = node_view_of(c->cache, (node_id)row);
             if (p->plugin->filter(p, c, &view).code != V_SUCCESS)
                 bitset_clear(alive, row);

@@ -26,4 +26,5 @@ static inline bool mismatch_is_empty(const struct mismatch *m)
 }
 
 struct mismatch compare_nodes(const struct cache *c, struct strs listed_names, struct arena *arena);
-struct mismatch compare_pods(const struct cache *c, const struct queue *q, struct strs listed_uids, struct arena *arena);
+struct mismatch compare_pods(const struct cache *c, const struct queue *q, struct strs listed_uids,
+                             struct arena *arena);

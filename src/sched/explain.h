@@ -86,7 +86,8 @@ struct explanation {
     const char *not_tried_plugin;
     const char *nominated; /* the node that the pod was promised; NULL: none */
     bool nominated_used;   /* and that settled it */
-    const char *pre_filter; /* the plugin that ended the attempt before any node was looked at; "": several; NULL: none */
+    /* The plugin that ended the attempt before any node was looked at; "": several; NULL: none. */
+    const char *pre_filter;
     const char *post_filter; /* what was said of making room; NULL: nothing */
     const struct explained_preemption *preemption; /* NULL: nobody would be evicted */
 

@@ -114,7 +114,8 @@ static const char *read_filtered(struct attempt *a, const struct extender *x, co
 }
 
 /* Equal reasons become one text, so that they are counted as one. */
-static void note_failures(struct attempt *a, const struct extender_failure *failures, uint32_t n, enum verdict_code code)
+static void note_failures(struct attempt *a, const struct extender_failure *failures, uint32_t n,
+                          enum verdict_code code)
 {
     struct map_str texts;
     map_str_init(&texts);

@@ -66,8 +66,8 @@ struct objects {
 KINDS(X)
 #undef X
 
-enum err_code object_form_decode(enum object_kind kind, struct sym_table *syms, enum typed_format format, struct str bytes,
-                            const void **ret_form, struct err *e)
+enum err_code object_form_decode(enum object_kind kind, struct sym_table *syms, enum typed_format format,
+                                 struct str bytes, const void **ret_form, struct err *e)
 {
     switch (kind) {
 #define X(kind, name)                                                                      \

@@ -53,7 +53,7 @@ struct object_list objects_in(const struct objects *o, enum object_kind kind, sy
 uint64_t objects_version(const struct objects *o, enum object_kind kind);
 
 /* A form of any kind, from its bytes, and references to it; see typed.h. */
-enum err_code object_form_decode(enum object_kind kind, struct sym_table *syms, enum typed_format format, struct str bytes,
-                            const void **ret_form, struct err *e) ERR_MUST_CHECK;
+enum err_code object_form_decode(enum object_kind kind, struct sym_table *syms, enum typed_format format,
+                                 struct str bytes, const void **ret_form, struct err *e) ERR_MUST_CHECK;
 const void *object_ref(enum object_kind kind, const void *form);
 void object_unref(struct sym_table *syms, enum object_kind kind, const void *form);

@@ -88,9 +88,11 @@ static struct verdict take(const struct berth_call *call, struct berth_verdict v
 {
     struct instance *i = call->plugin->data;
     if (v.code > BERTH_PENDING || !(codes >> v.code & 1))
-        return verdict_text(V_ERROR,
-                            keep_text(i, call->arena, arena_printf(call->arena, "the plugin answers with code %u, which "
-                                                                                "does not belong here", v.code)));
+        return verdict_text(V_ERROR, keep_text(i, call->arena,
+                                               arena_printf(call->arena,
+                                                            "the plugin answers with code %u, which "
+                                                            "does not belong here",
+                                                            v.code)));
     const char *text = v.text ? keep_text(i, call->arena, v.text) : NULL;
     if (!text && v.code != BERTH_SUCCESS && v.code != BERTH_SKIP)
         text = "";
@@ -259,7 +261,8 @@ static enum err_code init(struct plugin_instance *p, const void *args, struct er
     void *data = NULL;
     if (w->table.init && !w->table.init(json, strlen(json), &data, error, sizeof(error))) {
         error[sizeof(error) - 1] = '\0';
-        return err_set(e, ERR_INVALID, "plugin %s: %s", w->plugin.name, *error ? error : "does not accept its arguments");
+        return err_set(e, ERR_INVALID, "plugin %s: %s", w->plugin.name,
+                       *error ? error : "does not accept its arguments");
     }
     struct instance *i = mem_zalloc(sizeof(*i));
     i->table = &w->table;

@@ -333,7 +333,8 @@ static const char *tick(struct replay *r, struct record_wire *w)
     return NULL;
 }
 
-static const char *outcome(struct replay *r, struct record_wire *w, void (*give)(struct sched *, io_ticket, const char *))
+static const char *outcome(struct replay *r, struct record_wire *w,
+                           void (*give)(struct sched *, io_ticket, const char *))
 {
     io_ticket ticket = record_get_u64(w);
     bool failed = record_get_u64(w) != 0;
@@ -407,8 +408,9 @@ static void compare(struct replay *r, uint64_t recorded)
     if (hash == recorded)
         r->n_hashes++;
     else
-        finish(r, REPLAY_DIVERGED,
-               arena_printf(&r->arena, "the decisions differ: hash %016" PRIx64 ", recorded %016" PRIx64, hash, recorded));
+        finish(
+            r, REPLAY_DIVERGED,
+            arena_printf(&r->arena, "the decisions differ: hash %016" PRIx64 ", recorded %016" PRIx64, hash, recorded));
 }
 
 static void hash_frame(struct replay *r, uint8_t type, struct record_wire *w)

@@ -39,7 +39,8 @@ struct sched *sched_new(const struct sched_options *options)
         .sched = s,
         .initial_backoff_ms = options->initial_backoff_ms ? options->initial_backoff_ms : QUEUE_INITIAL_BACKOFF_MS,
         .max_backoff_ms = options->max_backoff_ms ? options->max_backoff_ms : QUEUE_MAX_BACKOFF_MS,
-        .unschedulable_ms_max = options->unschedulable_ms_max ? options->unschedulable_ms_max : QUEUE_UNSCHEDULABLE_MS_MAX,
+        .unschedulable_ms_max =
+            options->unschedulable_ms_max ? options->unschedulable_ms_max : QUEUE_UNSCHEDULABLE_MS_MAX,
         .extenders = options->n_extenders > 0,
     });
     return s;

@@ -32,8 +32,8 @@ struct sched_options {
 struct sched *sched_new(const struct sched_options *options);
 void sched_free(struct sched *s);
 
-/* ---- What happened in the cluster. A form that is passed in stays the caller's; the scheduler takes its own reference.
- * Adding what is there is an update, and the reverse; removing what is not there is ignored. ---- */
+/* ---- What happened in the cluster. A form that is passed in stays the caller's; the scheduler takes its own
+ * reference. Adding what is there is an update, and the reverse; removing what is not there is ignored. ---- */
 
 void sched_node_set(struct sched *s, const struct node *node);
 void sched_node_removed(struct sched *s, sym name);
@@ -58,7 +58,8 @@ void sched_bound(struct sched *s, io_ticket ticket, const char *error);
 void sched_volumes_bound(struct sched *s, io_ticket ticket, const char *error);
 void sched_victim_done(struct sched *s, io_ticket ticket, const char *error);
 /* A plugin at Permit lets a waiting pod go, or does not. */
-void sched_permit(struct sched *s, const char *uid, const struct plugin_instance *plugin, bool allow, const char *reason);
+void sched_permit(struct sched *s, const char *uid, const struct plugin_instance *plugin, bool allow,
+                  const char *reason);
 
 /* ---- What there is to see ---- */
 

@@ -52,8 +52,8 @@ static enum err_code add_node(struct sim_input *in, const struct sim_object *mod
     for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++)
         if (sim_field(&o, dropped[i])->kind != VALUE_ABSENT)
             set(in, &o, dropped[i], (struct value){ 0 });
-    set(in, &o, "metadata.labels", edit_member(&in->arena, sim_field(&o, "metadata.labels"), STR("kubernetes.io/hostname"),
-                                               edit_text(name)));
+    set(in, &o, "metadata.labels",
+        edit_member(&in->arena, sim_field(&o, "metadata.labels"), STR("kubernetes.io/hostname"), edit_text(name)));
     set(in, &o, "spec.taints", lasting_taints(in, model));
     return sim_input_add(in, &o, e);
 }

@@ -110,7 +110,8 @@ static const struct sim_object *deployment_of(const struct sim_budgets *b, const
 
 static struct scale scale_of(const struct sim_budgets *b, const char *ns, const struct sim_covered *covered)
 {
-    const char *kind = sym_text(b->syms, covered->controller->kind).p, *name = sym_text(b->syms, covered->controller->name).p;
+    const char *kind = sym_text(b->syms, covered->controller->kind).p,
+               *name = sym_text(b->syms, covered->controller->name).p;
     const struct sim_object *o = sim_input_find(b->in, kind, ns, name);
     if (!o)
         return (struct scale){ NULL, covered->n_pods };
@@ -203,16 +204,20 @@ static struct sim_refusal refuse(struct sim_budgets *b, const struct sim_budget 
     if (budget->error)
         r.reason = arena_printf(&b->arena, "PodDisruptionBudget %s allows nothing: %s", r.budget, budget->error);
     else
-        r.reason = arena_printf(&b->arena, "PodDisruptionBudget %s allows %lld disruptions: it needs %lld healthy pods and has %lld",
-                                r.budget, (long long)r.allowed, (long long)r.desired, (long long)r.healthy);
+        r.reason = arena_printf(
+            &b->arena, "PodDisruptionBudget %s allows %lld disruptions: it needs %lld healthy pods and has %lld",
+            r.budget, (long long)r.allowed, (long long)r.desired, (long long)r.healthy);
     return r;
 }
 
-static struct sim_refusal refuse_two(struct sim_budgets *b, const struct sim_budget *one, const struct sim_budget *other)
+static struct sim_refusal refuse_two(struct sim_budgets *b, const struct sim_budget *one,
+                                     const struct sim_budget *other)
 {
     return (struct sim_refusal){
-        .reason = arena_printf(&b->arena, "more than one PodDisruptionBudget covers it, which the eviction API does not support: "
-                               "%s and %s", name_of(b, other), name_of(b, one)),
+        .reason = arena_printf(&b->arena,
+                               "more than one PodDisruptionBudget covers it, which the eviction API does not support: "
+                               "%s and %s",
+                               name_of(b, other), name_of(b, one)),
     };
 }
 

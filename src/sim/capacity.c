@@ -20,8 +20,8 @@ static enum err_code find_model(const struct sim_input *file, const struct sim_o
         if (!sim_is_pod(o) && sim_field(o, "spec.template.spec")->kind != VALUE_STRUCT)
             continue;
         if (found)
-            return err_set(e, ERR_INVALID, "%s: %s %s/%s: a second one; give one pod or one controller", o->origin, o->kind, o->ns,
-                           o->name);
+            return err_set(e, ERR_INVALID, "%s: %s %s/%s: a second one; give one pod or one controller", o->origin,
+                           o->kind, o->ns, o->name);
         found = o;
     }
     if (!found)
@@ -35,7 +35,8 @@ static enum err_code add_classes(struct sim_input *to, const struct sim_input *f
     for (size_t i = 0; i < from->objects.n; i++) {
         const struct sim_object *o = &from->objects.at[i];
         struct sim_object class = { .type = o->type, .value = o->value, .origin = o->origin };
-        if (strcmp(o->kind, "PriorityClass") == 0 && !sim_input_find(to, o->kind, "", o->name) && sim_input_add(to, &class, e))
+        if (strcmp(o->kind, "PriorityClass") == 0 && !sim_input_find(to, o->kind, "", o->name) &&
+            sim_input_add(to, &class, e))
             return e->code;
     }
     return ERR_OK;
@@ -162,8 +163,10 @@ static const char *plain_words(struct arena *a, const char *reason)
         { "Too many pods", "the number of pods that a node may have" },
         { "node(s) didn't have free ports", "free host ports" },
         { "node(s) exceed max volume count", "volumes that a node may have" },
-        { "node(s) didn't match pod anti-affinity rules", "nodes without a pod that it must not be with (anti-affinity)" },
-        { "node(s) didn't satisfy existing pods anti-affinity", "nodes whose pods let it be with them (their anti-affinity)" },
+        { "node(s) didn't match pod anti-affinity rules",
+          "nodes without a pod that it must not be with (anti-affinity)" },
+        { "node(s) didn't satisfy existing pods anti-affinity",
+          "nodes whose pods let it be with them (their anti-affinity)" },
         { "node(s) didn't match pod topology spread constraints", "places that keep the copies spread" },
     };
     if (strncmp(reason, insufficient, strlen(insufficient)) == 0)

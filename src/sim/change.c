@@ -31,7 +31,8 @@ static const char *similar(const struct sim_input *in, const char *kind, const c
             const struct sim_object *o = &in->objects.at[i];
             if (o->removed || strcmp(o->kind, kind) != 0 || edit_distance(name, o->name, limit) != d)
                 continue;
-            text = arena_printf(a, "%s%s%s%s%s", text, n++ ? ", " : "; did you mean ", o->ns, *o->ns ? "/" : "", o->name);
+            text =
+                arena_printf(a, "%s%s%s%s%s", text, n++ ? ", " : "; did you mean ", o->ns, *o->ns ? "/" : "", o->name);
         }
     return n ? arena_printf(a, "%s?", text) : "";
 }
@@ -113,7 +114,8 @@ static const char *why_lost(const struct sym_table *syms, const struct pod *pod)
                                      : NULL;
 }
 
-static enum err_code remove_node(struct sim_changes *c, struct sim_input *in, const struct sim_change *change, struct err *e)
+static enum err_code remove_node(struct sim_changes *c, struct sim_input *in, const struct sim_change *change,
+                                 struct err *e)
 {
     struct sim_object *node = NULL;
     if (sim_change_find(in, "Node", "", change->name, &node, e))
@@ -138,7 +140,8 @@ static enum err_code remove_node(struct sim_changes *c, struct sim_input *in, co
 
 /* ---- Nodes that come: add_nodes.c; replicas: scale.c ---- */
 
-static enum err_code add_nodes(struct sim_changes *c, struct sim_input *in, const struct sim_change *change, struct err *e)
+static enum err_code add_nodes(struct sim_changes *c, struct sim_input *in, const struct sim_change *change,
+                               struct err *e)
 {
     (void)c;
     return sim_add_nodes(in, change->name, change->n, e);
@@ -164,7 +167,8 @@ static const struct {
     [SIM_SCALE] = { scale, "scale" },
 };
 
-enum err_code sim_change_apply(struct sim_changes *c, struct sim_input *in, const struct sim_change *change, struct err *e)
+enum err_code sim_change_apply(struct sim_changes *c, struct sim_input *in, const struct sim_change *change,
+                               struct err *e)
 {
     return changes[change->kind].apply(c, in, change, e);
 }
@@ -172,6 +176,7 @@ enum err_code sim_change_apply(struct sim_changes *c, struct sim_input *in, cons
 const char *sim_change_text(struct arena *a, const struct sim_change *change)
 {
     if (change->kind == SIM_ADD_NODES)
-        return arena_printf(a, "%lld more node%s like %s", (long long)change->n, change->n == 1 ? "" : "s", change->name);
+        return arena_printf(a, "%lld more node%s like %s", (long long)change->n, change->n == 1 ? "" : "s",
+                            change->name);
     return arena_printf(a, "%s %s", changes[change->kind].words, change->name);
 }

@@ -20,7 +20,8 @@ enum sim_change_kind { SIM_CORDON, SIM_DRAIN, SIM_DRAIN_SELECTED, SIM_REMOVE_NOD
 
 struct sim_change {
     enum sim_change_kind kind;
-    const char *name; /* of a node (ADD_NODES: what the new ones are like); a label selector; "KIND/[NAMESPACE/]NAME=N" */
+    /* Of a node (ADD_NODES: what the new ones are like); a label selector; "KIND/[NAMESPACE/]NAME=N". */
+    const char *name;
     int64_t n;        /* ADD_NODES, SCALE */
 };
 

@@ -68,8 +68,8 @@ static void default_priority(struct sim_input *in, const struct sim_object *othe
         if (policy.kind == VALUE_STRING && sim_field(o, "spec.preemptionPolicy")->kind == VALUE_ABSENT)
             set(in, o, "spec.preemptionPolicy", policy);
     } else if (*name && !default_system_priority(in, o, name)) {
-        sim_warn(in, "%s: Pod %s/%s: no PriorityClass \"%s\" is given; its priority counts as 0", o->origin, o->ns, o->name,
-                 name);
+        sim_warn(in, "%s: Pod %s/%s: no PriorityClass \"%s\" is given; its priority counts as 0", o->origin, o->ns,
+                 o->name, name);
     }
 }
 
@@ -90,7 +90,8 @@ static void default_node(struct sim_input *in, struct sim_object *o)
     if (sim_field(o, "status.allocatable")->kind != VALUE_MAP && capacity->kind == VALUE_MAP)
         set(in, o, "status.allocatable", *capacity);
     if (sim_field(o, "status.allocatable")->kind != VALUE_MAP)
-        sim_warn(in, "%s: Node %s has neither status.allocatable nor status.capacity: nothing fits there", o->origin, o->name);
+        sim_warn(in, "%s: Node %s has neither status.allocatable nor status.capacity: nothing fits there", o->origin,
+                 o->name);
 }
 
 static bool requests_are_complete(const struct type *pod_type, const struct value *pod, const char *path)

@@ -58,7 +58,8 @@ static bool same_node(const struct sim_difference *d, const struct sim_pod *befo
 }
 
 /* N_SIM_SHIFTS: nothing to tell. */
-static enum sim_shift shift_of(const struct sim_difference *d, const struct sim_pod *before, const struct sim_pod *after)
+static enum sim_shift shift_of(const struct sim_difference *d, const struct sim_pod *before,
+                               const struct sim_pod *after)
 {
     if (!before || !after)
         return before ? SIM_GONE : SIM_NEW;

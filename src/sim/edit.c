@@ -13,7 +13,8 @@ static struct value copy_slots(struct arena *a, const struct type *t, const stru
     return copy;
 }
 
-static struct value set_below(struct arena *a, const struct type *t, const struct value *v, struct str path, struct value to)
+static struct value set_below(struct arena *a, const struct type *t, const struct value *v, struct str path,
+                              struct value to)
 {
     struct str name = str_first(path, str_index(path, '.'));
     struct str rest = str_from(path, name.n + 1);

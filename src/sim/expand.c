@@ -1,4 +1,5 @@
-/* sim/expand.c - see expand.h. What controllers do: kube-controller-manager v1.36, as far as it decides which pods there are. */
+/* sim/expand.c - see expand.h. What controllers do: kube-controller-manager v1.36, as far as it decides which pods
+ * there are. */
 #include "sim/expand.h"
 
 #include <stdio.h>
@@ -88,7 +89,8 @@ static struct str daemon_node(const struct sym_table *syms, const struct pod *po
     if (pod->node_name != SYM_EMPTY)
         return sym_text(syms, pod->node_name);
     const struct node_rules *required = pod->node_affinity ? &pod->node_affinity->required : NULL;
-    const struct match_rule *field = required && required->n && required->at[0].n_fields ? &required->at[0].fields[0] : NULL;
+    const struct match_rule *field =
+        required && required->n && required->at[0].n_fields ? &required->at[0].fields[0] : NULL;
     return field && field->op == MATCH_IN && field->n_values ? sym_text(syms, field->values[0]) : STR("");
 }
 
@@ -181,8 +183,8 @@ static struct sim_object new_object(struct expansion *x, const char *type, const
     return o;
 }
 
-/* The pod of a controller's template, without a name. Its value, as that of all pods that are made of it, is gone with the
- * next rewinding of the input's `waiting`. */
+/* The pod of a controller's template, without a name. Its value, as that of all pods that are made of it, is gone with
+ * the next rewinding of the input's `waiting`. */
 static struct sim_object pod_of(struct expansion *x, const struct sim_object *controller, const char *owner)
 {
     struct sim_object o = new_object(x, "core/v1.Pod", controller->origin);
@@ -204,7 +206,8 @@ struct sim_object sim_template_pod(struct sim_input *in, const struct sim_object
 }
 
 /* Says so before the work is done. */
-static enum err_code check_number(const struct expansion *x, const struct sim_object *controller, int64_t n, struct err *e)
+static enum err_code check_number(const struct expansion *x, const struct sim_object *controller, int64_t n,
+                                  struct err *e)
 {
     if (n <= (int64_t)SIM_MADE_PODS_MAX - x->n_made)
         return ERR_OK;
@@ -297,7 +300,8 @@ const struct sim_object *sim_current_set(const struct sim_input *in, const struc
     return best;
 }
 
-static enum err_code make_set(struct expansion *x, const struct sim_object *d, struct sim_object *ret_set, struct err *e)
+static enum err_code make_set(struct expansion *x, const struct sim_object *d, struct sim_object *ret_set,
+                              struct err *e)
 {
     struct arena *a = &x->in->arena;
     const char *hash = hash_text(a, schema_type(STR("core/v1.PodTemplateSpec")), sim_field(d, "spec.template"));
@@ -310,8 +314,8 @@ static enum err_code make_set(struct expansion *x, const struct sim_object *d, s
     set(x, &o, "metadata.ownerReferences", owner_references(x, d));
     set(x, &o, "spec.replicas", value_int(sim_int(d, "spec.replicas", 1)));
     set(x, &o, "spec.selector", *sim_field(d, "spec.selector"));
-    set(x, &o, "spec.selector.matchLabels", edit_member(a, sim_field(d, "spec.selector.matchLabels"), STR("pod-template-hash"),
-                                                        edit_text(hash)));
+    set(x, &o, "spec.selector.matchLabels",
+        edit_member(a, sim_field(d, "spec.selector.matchLabels"), STR("pod-template-hash"), edit_text(hash)));
     set(x, &o, "spec.template", *sim_field(d, "spec.template"));
     set(x, &o, "spec.template.metadata.labels", edit_member(a, sim_field(d, "spec.template.metadata.labels"),
                                                             STR("pod-template-hash"), edit_text(hash)));
@@ -355,8 +359,8 @@ static enum err_code make_claim(struct expansion *x, const struct sim_object *se
 }
 
 /* Claims of a StatefulSet's pod, and volumes for them in the place of volumes with the same names. */
-static enum err_code add_claims(struct expansion *x, const struct sim_object *o, struct sim_object *pod, const char *pod_name,
-                                struct err *e)
+static enum err_code add_claims(struct expansion *x, const struct sim_object *o, struct sim_object *pod,
+                                const char *pod_name, struct err *e)
 {
     struct arena *a = &x->in->waiting;
     const struct value *templates = sim_field(o, "spec.volumeClaimTemplates");
@@ -434,7 +438,8 @@ static void pin_to_node(struct expansion *x, struct sim_object *pod, const char 
 {
     struct strbuf json;
     strbuf_init(&json, STRBUF_NO_MAX);
-    STRBUF_ADD_LIT(&json, "{\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[");
+    STRBUF_ADD_LIT(
+        &json, "{\"nodeSelectorTerms\":[{\"matchFields\":[{\"key\":\"metadata.name\",\"operator\":\"In\",\"values\":[");
     json_add_string(&json, str_of(node));
     STRBUF_ADD_LIT(&json, "]}]}]}");
     struct arena *a = &x->in->waiting;
@@ -444,7 +449,8 @@ static void pin_to_node(struct expansion *x, struct sim_object *pod, const char 
         edit_constant(a, "core/v1.NodeSelector", text));
 }
 
-static enum err_code decode_pod(struct expansion *x, const struct sim_object *o, const struct pod **ret_pod, struct err *e)
+static enum err_code decode_pod(struct expansion *x, const struct sim_object *o, const struct pod **ret_pod,
+                                struct err *e)
 {
     struct strbuf json;
     strbuf_init(&json, STRBUF_NO_MAX);
@@ -468,7 +474,8 @@ static enum err_code expand_daemon_set(struct expansion *x, const struct sim_obj
     enum err_code code = ERR_OK;
     for (uint32_t i = 0; i < x->n_nodes && !code; i++) {
         const struct node *node = x->nodes[i];
-        if (!pod_wants_node(form, node, x->syms) || !tolerates_all_hard(form, node->taints, node->n_taints, x->syms, false) ||
+        if (!pod_wants_node(form, node, x->syms) ||
+            !tolerates_all_hard(form, node->taints, node->n_taints, x->syms, false) ||
             count_of(x, daemon_key(x->in, owner, str_of(node->meta.name))))
             continue;
         struct sim_object one = pod;

@@ -27,7 +27,9 @@ static void add(struct sim_resource *r, size_t node, enum which which, int64_t a
         return;
     struct sim_resource_use *const uses[] = { &r->nodes[node], &r->total };
     for (int i = 0; i < 2; i++) {
-        int64_t *sum = which == ALLOCATABLE ? &uses[i]->allocatable : which == BEFORE ? &uses[i]->before : &uses[i]->after;
+        int64_t *sum = which == ALLOCATABLE ? &uses[i]->allocatable
+                       : which == BEFORE    ? &uses[i]->before
+                                            : &uses[i]->after;
         *sum = account(*sum, amount, true);
     }
 }

@@ -1,8 +1,8 @@
 /* sim/other_resources.h - how much is used of the resources beside CPU, memory and the number of pods: extended ones,
  * huge pages, ephemeral storage.
  *
- * Counted when somebody asks, from the pods of a world that was run. A resource is listed when a node has some of it, and
- * ephemeral storage, which every node has, only when a pod asks for it.
+ * Counted when somebody asks, from the pods of a world that was run. A resource is listed when a node has some of it,
+ * and ephemeral storage, which every node has, only when a pod asks for it.
  *
  * Thread: one. Owns: its lists; names are the sym table's. */
 #pragma once

@@ -54,9 +54,11 @@ static uint32_t below(struct bench *b, size_t n)
 static enum err_code add_node(struct bench *b, uint32_t i, struct err *e)
 {
     strbuf_reset(&b->text);
-    strbuf_printf(&b->text, "{\"metadata\":{\"name\":\"node-%u\",\"labels\":{\"" HOSTNAME "\":\"node-%u\",\"" ZONE "\":\"zone-%u\""
-                            ",\"disk\":\"%s\"}},\"spec\":{\"unschedulable\":%s,\"taints\":[", i, i, i % 3,
-                  i % 4 ? "hdd" : "ssd", i % CORDONED_EVERY ? "false" : "true");
+    strbuf_printf(&b->text,
+                  "{\"metadata\":{\"name\":\"node-%u\",\"labels\":{\"" HOSTNAME "\":\"node-%u\",\"" ZONE
+                  "\":\"zone-%u\""
+                  ",\"disk\":\"%s\"}},\"spec\":{\"unschedulable\":%s,\"taints\":[",
+                  i, i, i % 3, i % 4 ? "hdd" : "ssd", i % CORDONED_EVERY ? "false" : "true");
     if (i % TAINTED_EVERY == 1)
         strbuf_printf(&b->text, "{\"key\":\"dedicated\",\"value\":\"team-%u\",\"effect\":\"NoSchedule\"}", i % 7);
     strbuf_printf(&b->text, "]},\"status\":{\"allocatable\":{\"cpu\":\"%u\",\"memory\":\"32Gi\",\"pods\":\"110\"}}}",
@@ -74,15 +76,21 @@ static enum err_code make_pod(struct bench *b, const char *kind, uint32_t i, uin
                               const struct pod **ret_pod, struct err *e)
 {
     strbuf_reset(&b->text);
-    strbuf_printf(&b->text, "{\"metadata\":{\"name\":\"%s-%u\",\"namespace\":\"default\",\"uid\":\"%s-%u\",\"labels\":{\"app\":"
-                            "\"app-%u\"}},\"spec\":{\"schedulerName\":\"default-scheduler\",\"priority\":%u,", kind, i, kind, i,
-                  app, app % 3);
+    strbuf_printf(&b->text,
+                  "{\"metadata\":{\"name\":\"%s-%u\",\"namespace\":\"default\",\"uid\":\"%s-%u\",\"labels\":{\"app\":"
+                  "\"app-%u\"}},\"spec\":{\"schedulerName\":\"default-scheduler\",\"priority\":%u,",
+                  kind, i, kind, i, app, app % 3);
     if (app % 8 == 1)
-        strbuf_printf(&b->text, "\"affinity\":{\"podAntiAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{"
-                                "\"topologyKey\":\"" HOSTNAME "\",\"labelSelector\":{\"matchLabels\":{\"app\":\"app-%u\"}}}]}},", app);
+        strbuf_printf(&b->text,
+                      "\"affinity\":{\"podAntiAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[{"
+                      "\"topologyKey\":\"" HOSTNAME "\",\"labelSelector\":{\"matchLabels\":{\"app\":\"app-%u\"}}}]}},",
+                      app);
     if (app % 8 == 2)
-        strbuf_printf(&b->text, "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"" ZONE "\",\"whenUnsatisfiable\":"
-                                "\"DoNotSchedule\",\"labelSelector\":{\"matchLabels\":{\"app\":\"app-%u\"}}}],", app);
+        strbuf_printf(&b->text,
+                      "\"topologySpreadConstraints\":[{\"maxSkew\":1,\"topologyKey\":\"" ZONE
+                      "\",\"whenUnsatisfiable\":"
+                      "\"DoNotSchedule\",\"labelSelector\":{\"matchLabels\":{\"app\":\"app-%u\"}}}],",
+                      app);
     strbuf_printf(&b->text, "%s}}", spec);
     return pod_decode(b->syms, TYPED_JSON, strbuf_str(&b->text), ret_pod, e);
 }
@@ -90,8 +98,10 @@ static enum err_code make_pod(struct bench *b, const char *kind, uint32_t i, uin
 static enum err_code add_placed_pod(struct bench *b, uint32_t i, uint32_t node, struct err *e)
 {
     char spec[300];
-    snprintf(spec, sizeof(spec), "\"nodeName\":\"node-%u\",\"containers\":[{\"name\":\"c\",\"image\":\"app:1\",\"resources\":{"
-                                 "\"requests\":{\"cpu\":\"%um\",\"memory\":\"%uMi\"}}}]", node, 100 + i % 50, 200 + i % 300);
+    snprintf(spec, sizeof(spec),
+             "\"nodeName\":\"node-%u\",\"containers\":[{\"name\":\"c\",\"image\":\"app:1\",\"resources\":{"
+             "\"requests\":{\"cpu\":\"%um\",\"memory\":\"%uMi\"}}}]",
+             node, 100 + i % 50, 200 + i % 300);
     const struct pod *pod;
     if (make_pod(b, "placed", i, below(b, N_APPS), spec, &pod, e))
         return e->code;

@@ -110,6 +110,6 @@ void sim_add_counts(struct strbuf *to, const struct sim_world *w)
 {
     const uint32_t *n = w->n_in_state;
     strbuf_printf(to, "%zu node%s, %u pod%s on %s; %u placed, %u pending, %u preempted\n", w->nodes.n,
-                  w->nodes.n == 1 ? "" : "s", n[SIM_RUNNING], n[SIM_RUNNING] == 1 ? "" : "s", w->nodes.n == 1 ? "it" : "them",
-                  n[SIM_PLACED], n[SIM_PENDING], n[SIM_EVICTED]);
+                  w->nodes.n == 1 ? "" : "s", n[SIM_RUNNING], n[SIM_RUNNING] == 1 ? "" : "s",
+                  w->nodes.n == 1 ? "it" : "them", n[SIM_PLACED], n[SIM_PENDING], n[SIM_EVICTED]);
 }

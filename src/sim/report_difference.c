@@ -73,8 +73,9 @@ static const char *story(struct arena *a, const struct sim_difference *d, const 
         return arena_printf(a, "was %s%s", s->before->node == SIM_NO_NODE ? "" : "on ", place(d->before, s->before));
     case SIM_NOW_PREEMPTED: {
         int64_t by = s->after->evicted_by;
-        return by < 0 ? "" : arena_printf(a, "on %s, for %s/%s", sim_node_name(d->after, s->after), d->after->pods.at[by].ns,
-                                          d->after->pods.at[by].name);
+        return by < 0 ? ""
+                      : arena_printf(a, "on %s, for %s/%s", sim_node_name(d->after, s->after), d->after->pods.at[by].ns,
+                                     d->after->pods.at[by].name);
     }
     case N_SIM_SHIFTS:
         break;
@@ -120,15 +121,22 @@ static void add_summary(struct strbuf *to, const struct sim_difference *d)
         enum sim_shift shift;
         const char *words;
     } parts[] = {
-        { SIM_MOVED, "elsewhere" },          { SIM_NOW_PENDING, "newly pending" }, { SIM_NOW_PLACED, "no longer pending" },
-        { SIM_GONE, "gone" },                { SIM_NEW, "new" },                   { SIM_NOW_PREEMPTED, "newly preempted" },
+        { SIM_MOVED, "elsewhere" },
+        { SIM_NOW_PENDING, "newly pending" },
+        { SIM_NOW_PLACED, "no longer pending" },
+        { SIM_GONE, "gone" },
+        { SIM_NEW, "new" },
+        { SIM_NOW_PREEMPTED, "newly preempted" },
         { SIM_NOT_PREEMPTED, "no longer preempted" },
     };
     const char *comma = "";
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (!d->n[parts[i].shift])
             continue;
-        strbuf_printf(to, "%s%u %s%s", comma, d->n[parts[i].shift], *comma ? "" : d->n[parts[i].shift] == 1 ? "pod " : "pods ",
+        strbuf_printf(to, "%s%u %s%s", comma, d->n[parts[i].shift],
+                      *comma                      ? ""
+                      : d->n[parts[i].shift] == 1 ? "pod "
+                                                  : "pods ",
                       parts[i].words);
         comma = ", ";
     }
@@ -157,7 +165,8 @@ static void add_share(struct strbuf *to, const struct sim_use *u, int64_t before
 static void add_use(struct strbuf *to, const char *name, const char *zone, const struct sim_use *u)
 {
     strbuf_printf(to, "  %-20s %-14s", name, zone);
-    add_share(to, u, u->before.milli_cpu, u->allocatable_before.milli_cpu, u->after.milli_cpu, u->allocatable_after.milli_cpu);
+    add_share(to, u, u->before.milli_cpu, u->allocatable_before.milli_cpu, u->after.milli_cpu,
+              u->allocatable_after.milli_cpu);
     add_share(to, u, u->before.memory, u->allocatable_before.memory, u->after.memory, u->allocatable_after.memory);
     strbuf_printf(to, "  %lld -> %lld%s\n", (long long)u->before.pods, (long long)u->after.pods,
                   !u->was_there ? "  (new)" : !u->is_there ? "  (gone)" : "");

@@ -143,7 +143,8 @@ static void add_evicted(struct strbuf *to, const struct sim_world *w)
         if (p->state != SIM_EVICTED)
             continue;
         const char *node = report_node_name(w, p);
-        strbuf_printf(to, "  %s/%s on %s", sim_plain(&a, p->ns), sim_plain(&a, p->name), node ? sim_plain(&a, node) : "-");
+        strbuf_printf(to, "  %s/%s on %s", sim_plain(&a, p->ns), sim_plain(&a, p->name),
+                      node ? sim_plain(&a, node) : "-");
         if (p->evicted_by >= 0) {
             const struct sim_pod *by = &w->pods.at[p->evicted_by];
             strbuf_printf(to, ", for %s/%s", sim_plain(&a, by->ns), sim_plain(&a, by->name));
@@ -237,8 +238,8 @@ static void add_zone_rows(struct strbuf *to, const struct sim_world *w)
 
 static void add_nodes(struct strbuf *to, const struct sim_world *w)
 {
-    strbuf_printf(to, "\n  %-20s %-14s %8s  %-14s %9s  %-14s %s\n", "NODE", "ZONE", "CPU", "REQUESTED", "MEMORY", "REQUESTED",
-                  "PODS");
+    strbuf_printf(to, "\n  %-20s %-14s %8s  %-14s %9s  %-14s %s\n", "NODE", "ZONE", "CPU", "REQUESTED", "MEMORY",
+                  "REQUESTED", "PODS");
     if (w->nodes.n > NODE_ROWS_MAX)
         add_fullest(to, w);
     for (size_t i = 0; w->nodes.n <= NODE_ROWS_MAX && i < w->nodes.n; i++)

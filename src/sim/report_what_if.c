@@ -16,8 +16,8 @@ static void add_drain(struct strbuf *to, const struct sim_drain *d)
     STRBUF_ADD_LIT(to, "\nDrain of ");
     for (size_t i = 0; i < d->names.n; i++)
         strbuf_printf(to, "%s%s", i ? ", " : "", d->names.at[i]);
-    strbuf_printf(to, ": %u pod%s evicted in %u round%s, %zu cannot leave\n", d->n_evicted, d->n_evicted == 1 ? "" : "s",
-                  d->n_rounds, d->n_rounds == 1 ? "" : "s", d->stays.n);
+    strbuf_printf(to, ": %u pod%s evicted in %u round%s, %zu cannot leave\n", d->n_evicted,
+                  d->n_evicted == 1 ? "" : "s", d->n_rounds, d->n_rounds == 1 ? "" : "s", d->stays.n);
     for (size_t i = 0; i < d->stays.n; i++)
         strbuf_printf(to, "  %s/%s stays on %s: %s\n", d->stays.at[i].ns, d->stays.at[i].name, d->stays.at[i].node,
                       d->stays.at[i].reason);
@@ -55,7 +55,8 @@ static void add_counts(struct strbuf *to, const struct sim_world *w, const struc
 {
     for (size_t i = 0; i < c->on_node.n; i++)
         if (c->on_node.at[i])
-            strbuf_printf(to, "  %-20s %-14s %6u\n", w->nodes.at[i].form->meta.name, w->nodes.at[i].zone, c->on_node.at[i]);
+            strbuf_printf(to, "  %-20s %-14s %6u\n", w->nodes.at[i].form->meta.name, w->nodes.at[i].zone,
+                          c->on_node.at[i]);
     sim_zone_vec zones = { 0 };
     sim_zones(w, &zones);
     for (size_t z = 0; zones.n > 1 && z < zones.n; z++) {
@@ -77,8 +78,8 @@ static void add_capacity(struct strbuf *to, const struct sim_world *w, const str
         strbuf_printf(to, "What runs out first: %s\n", c->runs_out);
         for (size_t i = 0; i < c->reasons.n && i < REASONS_TOLD_MAX; i++)
             if (c->reasons.at[i].n_nodes)
-                strbuf_printf(to, "  %6u node%s: %s\n", c->reasons.at[i].n_nodes, c->reasons.at[i].n_nodes == 1 ? "" : "s",
-                              c->reasons.at[i].text);
+                strbuf_printf(to, "  %6u node%s: %s\n", c->reasons.at[i].n_nodes,
+                              c->reasons.at[i].n_nodes == 1 ? "" : "s", c->reasons.at[i].text);
     }
     if (!c->n_copies)
         return;
@@ -92,7 +93,8 @@ static void add_hopeless(struct strbuf *to, const struct sim_needed *n)
 {
     if (!n->hopeless.n)
         return;
-    strbuf_printf(to, "%zu pod%s no number of such nodes places:\n", n->hopeless.n, n->hopeless.n == 1 ? " that" : "s that");
+    strbuf_printf(to, "%zu pod%s no number of such nodes places:\n", n->hopeless.n,
+                  n->hopeless.n == 1 ? " that" : "s that");
     struct arena a;
     arena_init(&a);
     for (size_t i = 0; i < n->hopeless.n; i++) {
@@ -112,8 +114,8 @@ static void add_needed(struct strbuf *to, const struct sim_needed *n)
         strbuf_printf(to, "more nodes like %s do not help\n", n->like);
     else
         strbuf_printf(to, "%u more like %s, then %s (%u without; found in %u runs)\n", n->n_nodes, n->like,
-                      n->hopeless.n ? "all pods that they can help have a node" : "nothing is pending", n->n_pending_before,
-                      n->n_runs);
+                      n->hopeless.n ? "all pods that they can help have a node" : "nothing is pending",
+                      n->n_pending_before, n->n_runs);
     add_hopeless(to, n);
 }
 
@@ -125,8 +127,8 @@ static void add_compared(struct strbuf *to, const struct sim_what_if *q)
     const struct sim_world *worlds[2] = { q->compared->before, q->compared->after };
     for (int i = 0; i < 2; i++) {
         const uint32_t *n = worlds[i]->n_in_state;
-        strbuf_printf(to, "  %-*s %u placed, %u pending, %u preempted\n", NAME_COLUMN, q->configs[i], n[SIM_PLACED], n[SIM_PENDING],
-                      n[SIM_EVICTED]);
+        strbuf_printf(to, "  %-*s %u placed, %u pending, %u preempted\n", NAME_COLUMN, q->configs[i], n[SIM_PLACED],
+                      n[SIM_PENDING], n[SIM_EVICTED]);
     }
     STRBUF_ADD_LIT(to, "With the second: ");
     sim_report_difference(to, q->compared);

@@ -26,8 +26,8 @@ static void add_amounts(struct strbuf *to, const char *key, bool there, const st
     if (!there)
         strbuf_printf(to, ",\"%s\":null", key);
     else
-        strbuf_printf(to, ",\"%s\":{\"cpuMilli\":%lld,\"memoryBytes\":%lld,\"pods\":%lld}", key, (long long)a->milli_cpu,
-                      (long long)a->memory, (long long)a->pods);
+        strbuf_printf(to, ",\"%s\":{\"cpuMilli\":%lld,\"memoryBytes\":%lld,\"pods\":%lld}", key,
+                      (long long)a->milli_cpu, (long long)a->memory, (long long)a->pods);
 }
 
 /* ---- Differences ---- */
@@ -133,8 +133,8 @@ static void add_stay(struct strbuf *to, const struct sim_stay *s)
     add_next(to, "reason", s->reason);
     add_next(to, "budget", s->budget);
     if (s->budget)
-        strbuf_printf(to, ",\"disruptionsAllowed\":%lld,\"healthy\":%lld,\"desiredHealthy\":%lld", (long long)s->allowed,
-                      (long long)s->healthy, (long long)s->desired);
+        strbuf_printf(to, ",\"disruptionsAllowed\":%lld,\"healthy\":%lld,\"desiredHealthy\":%lld",
+                      (long long)s->allowed, (long long)s->healthy, (long long)s->desired);
     strbuf_add_char(to, '}');
 }
 
@@ -206,7 +206,8 @@ static void add_needed(struct strbuf *to, const struct sim_needed *n)
 {
     STRBUF_ADD_LIT(to, "\"nodesNeeded\":{");
     add_text(to, "like", n->like);
-    strbuf_printf(to, ",\"nodes\":%u,\"pendingBefore\":%u,\"runs\":%u,\"hopeless\":[", n->n_nodes, n->n_pending_before, n->n_runs);
+    strbuf_printf(to, ",\"nodes\":%u,\"pendingBefore\":%u,\"runs\":%u,\"hopeless\":[", n->n_nodes, n->n_pending_before,
+                  n->n_runs);
     for (size_t i = 0; i < n->hopeless.n; i++) {
         strbuf_add_text(to, i ? ",\n{" : "\n{");
         add_text(to, "namespace", n->hopeless.at[i].ns);
@@ -223,7 +224,8 @@ static void add_counts(struct strbuf *to, const char *key, const char *config, c
     const uint32_t *n = w->n_in_state;
     strbuf_printf(to, "\"%s\":{", key);
     add_text(to, "config", config);
-    strbuf_printf(to, ",\"placed\":%u,\"pending\":%u,\"preempted\":%u},\n", n[SIM_PLACED], n[SIM_PENDING], n[SIM_EVICTED]);
+    strbuf_printf(to, ",\"placed\":%u,\"pending\":%u,\"preempted\":%u},\n", n[SIM_PLACED], n[SIM_PENDING],
+                  n[SIM_EVICTED]);
 }
 
 static void add_compared(struct strbuf *to, const struct sim_what_if *q)

@@ -37,8 +37,8 @@ static const struct scalable *find_kind(const char *name)
 }
 
 /* The one of that name in any namespace. */
-static enum err_code find_anywhere(struct sim_input *in, const char *kind, const char *name, struct sim_object **ret_object,
-                                   struct err *e)
+static enum err_code find_anywhere(struct sim_input *in, const char *kind, const char *name,
+                                   struct sim_object **ret_object, struct err *e)
 {
     struct sim_object *found = NULL;
     const char *all = "";
@@ -70,8 +70,10 @@ static enum err_code find_controller(struct sim_input *in, const char *what, con
     size_t second = str_index(rest, '/');
     *ret_kind = find_kind(kind);
     if (!*ret_kind)
-        return err_set(e, ERR_INVALID, "\"%s\" cannot be scaled: give deployment, replicaset, replicationcontroller, statefulset "
-                       "or job", kind);
+        return err_set(e, ERR_INVALID,
+                       "\"%s\" cannot be scaled: give deployment, replicaset, replicationcontroller, statefulset "
+                       "or job",
+                       kind);
     if (second == rest.n)
         return find_anywhere(in, (*ret_kind)->kind, arena_cstr(e->arena, rest), ret_object, e);
     return sim_change_find(in, (*ret_kind)->kind, arena_cstr(e->arena, str_first(rest, second)),
@@ -208,7 +210,8 @@ static enum err_code refuse_owned(const struct sim_input *in, const struct sim_o
             continue;
         const char *name = arena_cstr(e->arena, value_text(value_path(t, &refs->items[i], "name")));
         if (sim_input_find(in, "Deployment", o->ns, name))
-            return err_set(e, ERR_INVALID, "ReplicaSet %s/%s belongs to Deployment %s/%s, which would undo it: scale that", o->ns,
+            return err_set(e, ERR_INVALID,
+                           "ReplicaSet %s/%s belongs to Deployment %s/%s, which would undo it: scale that", o->ns,
                            o->name, o->ns, name);
     }
     return ERR_OK;

@@ -363,8 +363,10 @@ static enum err_code read_header(struct reader *r)
     for (uint32_t i = 0; i < r->n_fields; i++) {
         enum column_id id = find_column(r->fields[i]);
         if (id == N_COLUMNS)
-            return FAIL(r, "unknown column %s: there are arrival, duration, cpu, memory, priority, count, template, name, "
-                           "namespace", shown(r, r->fields[i]));
+            return FAIL(r,
+                        "unknown column %s: there are arrival, duration, cpu, memory, priority, count, template, name, "
+                        "namespace",
+                        shown(r, r->fields[i]));
         if (seen >> id & 1)
             return FAIL(r, "column \"%s\" is there twice", column_names[id]);
         seen |= 1u << id;

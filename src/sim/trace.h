@@ -1,8 +1,9 @@
 /* sim/trace.h - a workload over time, as CSV tells it: which pods arrive when, how large they are, how long they run.
  *
- * The first line names the columns, in any order (docs/traces.md): arrival, duration, cpu, memory, priority, count, template,
- * name, namespace. Quotes are those of RFC 4180; lines end with LF or CRLF; blank lines and lines that begin with # do not
- * count. Times are seconds or durations such as 1h30m, kept in milliseconds, rounded up; amounts are quantities.
+ * The first line names the columns, in any order (docs/traces.md): arrival, duration, cpu, memory, priority, count,
+ * template, name, namespace. Quotes are those of RFC 4180; lines end with LF or CRLF; blank lines and lines that begin
+ * with # do not count. Times are seconds or durations such as 1h30m, kept in milliseconds, rounded up; amounts are
+ * quantities.
  *
  * Thread: one. Owns: its arena; nothing of the text is kept. */
 #pragma once

@@ -23,7 +23,8 @@ static uint32_t n_columns(uint32_t n_samples)
 static double column_value(const struct trace_chart *chart, uint32_t column, uint32_t columns)
 {
     const struct trace_samples *s = chart->samples;
-    uint32_t from = (uint32_t)((uint64_t)column * s->n / columns), to = (uint32_t)((uint64_t)(column + 1) * s->n / columns);
+    uint32_t from = (uint32_t)((uint64_t)column * s->n / columns),
+             to = (uint32_t)((uint64_t)(column + 1) * s->n / columns);
     struct trace_sums sum = s->at[from];
     for (uint32_t i = from + 1; i < to; i++) {
         sum.milli_cpu += s->at[i].milli_cpu;

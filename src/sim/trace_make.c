@@ -70,7 +70,8 @@ static const struct kind *draw_kind(struct rand *r)
 
 static int64_t draw_duration(struct rand *r, const struct kind *k)
 {
-    double seconds = k->tail > 0 ? k->median_s * pow(positive(r), -1 / k->tail) : k->median_s * exp(k->sigma * normal(r));
+    double seconds =
+        k->tail > 0 ? k->median_s * pow(positive(r), -1 / k->tail) : k->median_s * exp(k->sigma * normal(r));
     return seconds < 1 ? 1 : seconds > DURATION_S_MAX ? DURATION_S_MAX : (int64_t)seconds;
 }
 
@@ -97,8 +98,8 @@ static struct job draw_job(struct rand *r, uint64_t pods_left)
 
 /* ---- Times ---- */
 
-/* The share of all arrivals before an hour, not yet divided by that of the last one. The day begins at midnight, when the
- * rate is lowest. */
+/* The share of all arrivals before an hour, not yet divided by that of the last one. The day begins at midnight, when
+ * the rate is lowest. */
 static double arrived_by(double hour)
 {
     double day = 2 * PI / DAY_HOURS;
@@ -144,10 +145,11 @@ static struct totals add_up(const struct trace_make *m)
 static void add_head(struct strbuf *to, const struct trace_make *m, const struct totals *t)
 {
     double seconds = m->hours * 3600;
-    strbuf_printf(to, "# made by berth simulate --make-trace %llu --hours %g --seed %llu\n", (unsigned long long)m->n_pods,
-                  m->hours, (unsigned long long)m->seed);
-    strbuf_printf(to, "# %llu lines; with room for all, %.1f cpus and %.1fGi would be requested on average while they arrive\n",
-                  (unsigned long long)t->n_jobs, t->milli_cpu_s / 1000 / seconds, t->mebibyte_s / 1024 / seconds);
+    strbuf_printf(to, "# made by berth simulate --make-trace %llu --hours %g --seed %llu\n",
+                  (unsigned long long)m->n_pods, m->hours, (unsigned long long)m->seed);
+    strbuf_printf(
+        to, "# %llu lines; with room for all, %.1f cpus and %.1fGi would be requested on average while they arrive\n",
+        (unsigned long long)t->n_jobs, t->milli_cpu_s / 1000 / seconds, t->mebibyte_s / 1024 / seconds);
     STRBUF_ADD_LIT(to, "arrival,duration,cpu,memory,priority,count,name\n");
 }
 

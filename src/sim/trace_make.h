@@ -1,9 +1,10 @@
-/* sim/trace_make.h - synthetic traces: CSV as trace.h reads it, made up after what public cluster traces have in common.
+/* sim/trace_make.h - synthetic traces: CSV as trace.h reads it, made up after what public cluster traces have in
+ * common.
  *
- * Jobs arrive as a Poisson process whose rate follows the time of day, three times as many at noon as at midnight. A job is
- * of one of a few kinds, which differ in size, priority, number of equal pods and duration; durations are log-normal, those
- * of services have a heavy (Pareto) tail. Most pods are small and short, most of the load is in few large and long ones.
- * Kinds and numbers are in docs/traces.md. Same options: same bytes.
+ * Jobs arrive as a Poisson process whose rate follows the time of day, three times as many at noon as at midnight. A
+ * job is of one of a few kinds, which differ in size, priority, number of equal pods and duration; durations are
+ * log-normal, those of services have a heavy (Pareto) tail. Most pods are small and short, most of the load is in few
+ * large and long ones. Kinds and numbers are in docs/traces.md. Same options: same bytes.
  *
  * Thread: any. */
 #pragma once

@@ -8,8 +8,9 @@
 
 enum { FORMS_MAX = 4096 }; /* kept at once */
 
-#define PLAIN_POD "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"trace\",\"namespace\":\"default\"}," \
-                  "\"spec\":{\"containers\":[{\"name\":\"main\"}]}}"
+#define PLAIN_POD                                                                                                      \
+    "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"trace\",\"namespace\":\"default\"},"             \
+    "\"spec\":{\"containers\":[{\"name\":\"main\"}]}}"
 
 void trace_pods_init(struct trace_pods *p, struct sim_world *w, const struct trace *t)
 {
@@ -66,7 +67,8 @@ static bool is_named(const struct sim_object *o, struct str name)
 }
 
 /* Pods that were made for a controller are not what a person would name. */
-static enum err_code find_template(const struct sim_input *in, const char *name, const struct sim_object **ret_o, struct err *e)
+static enum err_code find_template(const struct sim_input *in, const char *name, const struct sim_object **ret_o,
+                                   struct err *e)
 {
     const struct sim_object *found = NULL;
     for (size_t i = 0; i < in->objects.n; i++) {
@@ -93,8 +95,9 @@ static struct sim_object plain_pod(struct trace_pods *p)
 {
     struct arena *a = &p->world->in->arena;
     const struct type *t = schema_type(STR("core/v1.Pod"));
-    struct sim_object o = { .type = t, .sim_kind = sim_kind_of(t), .origin = p->trace->file, .kind = "Pod", .ns = "default",
-                            .name = "trace" };
+    struct sim_object o = {
+        .type = t, .sim_kind = sim_kind_of(t), .origin = p->trace->file, .kind = "Pod", .ns = "default", .name = "trace"
+    };
     o.value = edit_constant(a, "core/v1.Pod", PLAIN_POD);
     struct str scheduler = p->world->setup->config->profiles[0].scheduler_name;
     set(a, &o, "spec.schedulerName", value_string(scheduler));
@@ -122,12 +125,14 @@ static const struct pod *world_form(const struct sim_world *w, const struct sim_
     return NULL;
 }
 
-static enum err_code load_template(struct trace_pods *p, const struct sim_object *from, struct trace_template *to, struct err *e)
+static enum err_code load_template(struct trace_pods *p, const struct sim_object *from, struct trace_template *to,
+                                   struct err *e)
 {
     struct sim_input *in = p->world->in;
     if (strcmp(from->kind, "Pod") == 0) {
         to->form = world_form(p->world, from);
-        return to->form ? ERR_OK : err_set(e, ERR_INVALID, "Pod %s/%s is left out of the cluster", from->ns, from->name);
+        return to->form ? ERR_OK
+                        : err_set(e, ERR_INVALID, "Pod %s/%s is left out of the cluster", from->ns, from->name);
     }
     to->object = pod_of(p, from);
     const struct value *containers = sim_field(&to->object, "spec.containers");
@@ -147,7 +152,8 @@ static enum err_code check_row(const struct trace_pods *p, const struct trace_ro
     const struct pod *form = p->templates[row->template].form;
     if (!form)
         return ERR_OK;
-    if (is_resized(row) && (form->n_containers != 1 || form->n_init_containers || form->flags & POD_HAS_POD_LEVEL_RESOURCES))
+    if (is_resized(row) &&
+        (form->n_containers != 1 || form->n_init_containers || form->flags & POD_HAS_POD_LEVEL_RESOURCES))
         return err_set(e, ERR_INVALID, "cpu and memory cannot replace those of a Pod with several containers");
     if (row->ns && !str_is(sym_text(p->world->syms, form->meta.ns), p->trace->texts.at[row->ns]))
         return err_set(e, ERR_INVALID, "a Pod cannot be used in another namespace");
@@ -207,7 +213,8 @@ static void set_requests(struct arena *a, struct sim_object *o, const struct tra
 static const struct pod *change_form(struct trace_pods *p, const struct trace_row *row, const struct pod *from)
 {
     struct sym_table *syms = p->world->syms;
-    const struct pod *sized = is_resized(row) ? pod_with_requests(syms, from, row->milli_cpu, row->memory) : pod_ref(from);
+    const struct pod *sized =
+        is_resized(row) ? pod_with_requests(syms, from, row->milli_cpu, row->memory) : pod_ref(from);
     if (!row->has_priority)
         return sized;
     const struct pod *form = pod_with_priority(syms, sized, row->priority);
@@ -215,7 +222,8 @@ static const struct pod *change_form(struct trace_pods *p, const struct trace_ro
     return form;
 }
 
-static enum err_code make_form(struct trace_pods *p, const struct trace_row *row, const struct pod **ret_form, struct err *e)
+static enum err_code make_form(struct trace_pods *p, const struct trace_row *row, const struct pod **ret_form,
+                               struct err *e)
 {
     struct arena *a = &p->scratch;
     arena_reset(a);
@@ -263,11 +271,12 @@ static enum err_code make_namespace(struct trace_pods *p, sym ns, struct err *e)
 
 struct trace_key trace_key_of(const struct trace_row *row)
 {
-    return (struct trace_key){ row->milli_cpu, row->memory, row->has_priority ? row->priority : INT64_MIN, row->template,
-                               row->ns };
+    return (struct trace_key){ row->milli_cpu, row->memory, row->has_priority ? row->priority : INT64_MIN,
+                               row->template, row->ns };
 }
 
-enum err_code trace_pods_form(struct trace_pods *p, const struct trace_row *row, const struct pod **ret_form, struct err *e)
+enum err_code trace_pods_form(struct trace_pods *p, const struct trace_row *row, const struct pod **ret_form,
+                              struct err *e)
 {
     struct trace_key key = trace_key_of(row);
     struct str bytes = trace_key_bytes(&key);

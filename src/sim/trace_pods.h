@@ -1,14 +1,15 @@
 /* sim/trace_pods.h - the pods that lines of a trace stand for.
  *
- * A line without a template is a pod of one container with the line's requests, for the first profile of the configuration.
- * With one it is the pod that the named object of the input would make: a ReplicationController, ReplicaSet, Deployment,
- * StatefulSet, DaemonSet or Job; the line's cpu and memory replace the requests of its first container, priority and
- * namespace those of the template. It may also be a Pod of the world, of which there is only the typed form: its requests
- * can be replaced when it has one container, its namespace cannot.
+ * A line without a template is a pod of one container with the line's requests, for the first profile of the
+ * configuration. With one it is the pod that the named object of the input would make: a ReplicationController,
+ * ReplicaSet, Deployment, StatefulSet, DaemonSet or Job; the line's cpu and memory replace the requests of its first
+ * container, priority and namespace those of the template. It may also be a Pod of the world, of which there is only
+ * the typed form: its requests can be replaced when it has one container, its namespace cannot.
  *
  * Forms of equal lines are made once and kept, up to a limit; pods are copies of them with a name of their own.
  *
- * Thread: one. Owns: the kept forms. The world and the trace must live longer; nothing may be added to the world's input. */
+ * Thread: one. Owns: the kept forms. The world and the trace must live longer; nothing may be added to the world's
+ * input. */
 #pragma once
 
 #include "sim/trace.h"
@@ -45,6 +46,7 @@ void trace_pods_init(struct trace_pods *p, struct sim_world *w, const struct tra
 void trace_pods_fini(struct trace_pods *p);
 /* Finds what the lines name as templates; an error names the first line that is wrong. Once, before the rest. */
 enum err_code trace_pods_find_templates(struct trace_pods *p, struct err *e) ERR_MUST_CHECK;
-/* The form for a line, whose name and uid do not matter yet. Borrowed until the next call. Sees to it that its namespace exists. */
-enum err_code trace_pods_form(struct trace_pods *p, const struct trace_row *row, const struct pod **ret_form, struct err *e)
-    ERR_MUST_CHECK;
+/* The form for a line, whose name and uid do not matter yet. Borrowed until the next call. Sees to it that its
+ * namespace exists. */
+enum err_code trace_pods_form(struct trace_pods *p, const struct trace_row *row, const struct pod **ret_form,
+                              struct err *e) ERR_MUST_CHECK;

@@ -57,8 +57,8 @@ static void add_waits(struct strbuf *to, const char *name, struct trace_wait_sta
 
 static void add_wait_table(struct strbuf *to, const struct trace_run *r)
 {
-    strbuf_printf(to, "\n  %-22s %9s %*s %*s %*s %*s %*s\n", "WAITED FOR A NODE", "PODS", TIME_COLUMN, "MEAN", TIME_COLUMN,
-                  "P50", TIME_COLUMN, "P90", TIME_COLUMN, "P99", TIME_COLUMN, "MAX");
+    strbuf_printf(to, "\n  %-22s %9s %*s %*s %*s %*s %*s\n", "WAITED FOR A NODE", "PODS", TIME_COLUMN, "MEAN",
+                  TIME_COLUMN, "P50", TIME_COLUMN, "P90", TIME_COLUMN, "P99", TIME_COLUMN, "MAX");
     add_waits(to, "all", trace_waits_stats(&r->waits, NULL));
     size_t n = r->waits.classes.n;
     for (size_t i = 0; n > 1 && i < n && i < CLASSES_SHOWN_MAX; i++) {
@@ -79,13 +79,15 @@ static void add_use(struct strbuf *to, const struct trace_run *r, bool unicode)
     const struct trace_level *peak = &r->samples.peak;
     const struct sim_amounts *whole = &r->capacity;
     struct trace_chart chart = { .samples = &r->samples, .labels = { "100%", "0%" }, .unicode = unicode };
-    strbuf_printf(to, "\nCPU requested: mean %.0f%%, peak %.0f%% of %g\n", 100 * share(mean.milli_cpu, whole->milli_cpu),
-                  100 * share((double)peak->milli_cpu, whole->milli_cpu), (double)whole->milli_cpu / 1000);
+    strbuf_printf(to, "\nCPU requested: mean %.0f%%, peak %.0f%% of %g\n",
+                  100 * share(mean.milli_cpu, whole->milli_cpu), 100 * share((double)peak->milli_cpu, whole->milli_cpu),
+                  (double)whole->milli_cpu / 1000);
     chart.series = SERIES_CPU;
     chart.top = whole->milli_cpu > 0 ? (double)whole->milli_cpu : 1;
     trace_chart(to, &chart);
-    strbuf_printf(to, "\nMemory requested: mean %.0f%%, peak %.0f%% of %.1fGi\n", 100 * share(mean.memory, whole->memory),
-                  100 * share((double)peak->memory, whole->memory), (double)whole->memory / (1 << 30));
+    strbuf_printf(to, "\nMemory requested: mean %.0f%%, peak %.0f%% of %.1fGi\n",
+                  100 * share(mean.memory, whole->memory), 100 * share((double)peak->memory, whole->memory),
+                  (double)whole->memory / (1 << 30));
     chart.series = SERIES_MEMORY;
     chart.top = whole->memory > 0 ? (double)whole->memory : 1;
     trace_chart(to, &chart);
@@ -120,13 +122,16 @@ static void add_reasons(struct strbuf *to, const struct trace_run *r)
 static void add_numbers(struct strbuf *to, const struct trace_run *r)
 {
     const struct trace_counts *n = &r->counts;
-    strbuf_printf(to, "%zu nodes, %llu pods on them; %llu pods arrived, %llu started, %llu finished; at the end %lld run, "
-                      "%lld wait\n", r->world->nodes.n, (unsigned long long)n->given, (unsigned long long)n->arrived,
+    strbuf_printf(to,
+                  "%zu nodes, %llu pods on them; %llu pods arrived, %llu started, %llu finished; at the end %lld run, "
+                  "%lld wait\n",
+                  r->world->nodes.n, (unsigned long long)n->given, (unsigned long long)n->arrived,
                   (unsigned long long)n->started, (unsigned long long)n->finished, (long long)r->level.running,
                   (long long)r->level.waiting);
     trace_add_time(to, makespan_ms(r));
-    strbuf_printf(to, " from the first arrival to the last change; %.1f pods started and %.1f finished an hour; %llu attempts\n",
-                  per_hour(r, n->started), per_hour(r, n->finished), (unsigned long long)r->attempts);
+    strbuf_printf(
+        to, " from the first arrival to the last change; %.1f pods started and %.1f finished an hour; %llu attempts\n",
+        per_hour(r, n->started), per_hour(r, n->finished), (unsigned long long)r->attempts);
     if (n->preemptions) {
         strbuf_printf(to, "%llu preemptions; ", (unsigned long long)n->preemptions);
         trace_add_time(to, r->lost_ms > INT64_MAX ? INT64_MAX : (int64_t)r->lost_ms);
@@ -283,7 +288,8 @@ static void add_reasons_json(struct strbuf *to, const struct trace_run *r)
 {
     STRBUF_ADD_LIT(to, ",\n\"stillWaiting\":[");
     for (size_t i = 0; i < r->reasons.n; i++) {
-        strbuf_printf(to, "%s{\"pods\":%llu,\"message\":", i ? ",\n" : "\n", (unsigned long long)r->reasons.at[i].n_pods);
+        strbuf_printf(to, "%s{\"pods\":%llu,\"message\":", i ? ",\n" : "\n",
+                      (unsigned long long)r->reasons.at[i].n_pods);
         json_add_string(to, str_of(r->reasons.at[i].message));
         STRBUF_ADD_LIT(to, ",\"example\":");
         json_add_string(to, str_of(r->reasons.at[i].example));

@@ -6,8 +6,8 @@
 #include "sched/queue.h"
 #include "sim/trace_run_priv.h"
 
-/* Every waiting pod has been tried again after this time without a change: the longest wait for an event, until somebody
- * looks, and a back-off at the end. */
+/* Every waiting pod has been tried again after this time without a change: the longest wait for an event, until
+ * somebody looks, and a back-off at the end. */
 enum {
     QUIET_MS = QUEUE_UNSCHEDULABLE_MS_MAX + 2 * QUEUE_FLUSH_UNSCHEDULABLE_MS,
     QUIET_BACKOFF_S_MAX = 24 * 3600,

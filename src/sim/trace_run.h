@@ -1,18 +1,18 @@
 /* sim/trace_run.h - a trace run on a world in virtual time: pods arrive, wait, run and finish.
  *
- * Time goes from event to event: arrivals, finishes, and what the scheduler's queue waits for (back-off, flushes). Attempts
- * take no time. At one time finishes come before arrivals. A pod's duration counts from its binding. Who is preempted goes
- * back to waiting under the same name and a new uid, and runs its whole duration when it is placed again; of the pods of the
- * input, those with a controller do so, others are gone. Pods of the input that have no node arrive at time 0 and never
- * finish.
+ * Time goes from event to event: arrivals, finishes, and what the scheduler's queue waits for (back-off, flushes).
+ * Attempts take no time. At one time finishes come before arrivals. A pod's duration counts from its binding. Who is
+ * preempted goes back to waiting under the same name and a new uid, and runs its whole duration when it is placed
+ * again; of the pods of the input, those with a controller do so, others are gone. Pods of the input that have no node
+ * arrive at time 0 and never finish.
  *
- * Whatever frees room makes waiting pods worth another try. Two things keep that from being all that happens in a crowded
- * cluster: of equal pods that fit nowhere only the first is tried again (trace_run_priv.h), and at most
- * `failures_per_second_max` attempts fail in one second of virtual time; who is ready then is tried from the next whole second
- * on. A real scheduler is slowed down by the clock.
+ * Whatever frees room makes waiting pods worth another try. Two things keep that from being all that happens in a
+ * crowded cluster: of equal pods that fit nowhere only the first is tried again (trace_run_priv.h), and at most
+ * `failures_per_second_max` attempts fail in one second of virtual time; who is ready then is tried from the next whole
+ * second on. A real scheduler is slowed down by the clock.
  *
- * It ends when all pods have finished, or when nothing has changed for so long that nothing will: every waiting pod has been
- * tried again since the last change.
+ * It ends when all pods have finished, or when nothing has changed for so long that nothing will: every waiting pod has
+ * been tried again since the last change.
  *
  * Same world, trace and seed: same outcome.
  *

@@ -1,9 +1,10 @@
-/* sim/trace_run_priv.h - what the parts of trace_run.c share: the records of pods, and the lines in which equal ones wait.
+/* sim/trace_run_priv.h - what the parts of trace_run.c share: the records of pods, and the lines in which equal ones
+ * wait.
  *
- * Pods from equal lines of a trace have equal chances: when one fits nowhere, none does. So of those that fit nowhere only
- * the first is left to the scheduler, and the others wait behind it outside, however many there are. When it gets its node,
- * the next one takes its place at once. New pods are tried in the order of their arrival as long as no equal one stands in
- * a line. Pods that had others preempted for them never go into a line. */
+ * Pods from equal lines of a trace have equal chances: when one fits nowhere, none does. So of those that fit nowhere
+ * only the first is left to the scheduler, and the others wait behind it outside, however many there are. When it gets
+ * its node, the next one takes its place at once. New pods are tried in the order of their arrival as long as no equal
+ * one stands in a line. Pods that had others preempted for them never go into a line. */
 #pragma once
 
 #include "base/list.h"

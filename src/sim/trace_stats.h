@@ -1,9 +1,9 @@
 /* sim/trace_stats.h - what is kept of a run in virtual time: levels over time, and how long pods waited.
  *
  * Levels (what is in use, how many run and wait) hold from one change to the next. They are summed exactly, over equal
- * stretches of time that double in length when there are TRACE_SAMPLES_MAX of them, so that memory is bounded and means are
- * weighted by time. Waits are counted by their length, so that percentiles are exact: the least wait that at least that
- * share of all waits does not exceed (nearest rank).
+ * stretches of time that double in length when there are TRACE_SAMPLES_MAX of them, so that memory is bounded and means
+ * are weighted by time. Waits are counted by their length, so that percentiles are exact: the least wait that at least
+ * that share of all waits does not exceed (nearest rank).
  *
  * Thread: one. */
 #pragma once

@@ -10,12 +10,14 @@
 #include "sched/sched.h"
 
 #define REQUESTS(cpu) "\"resources\":{\"requests\":{\"cpu\":\"" cpu "\",\"memory\":\"500Mi\"}}"
-#define CONTAINER(cpu) "\"containers\":[{\"name\":\"pause\",\"image\":\"registry.k8s.io/pause:3.10.2\"," REQUESTS(cpu) "}]"
+#define CONTAINER(cpu)                                                                                                 \
+    "\"containers\":[{\"name\":\"pause\",\"image\":\"registry.k8s.io/pause:3.10.2\"," REQUESTS(cpu) "}]"
 #define SELECT(color) "\"labelSelector\":{\"matchLabels\":{\"color\":\"" color "\"}}"
 #define TERM(color, key) "{" SELECT(color) ",\"topologyKey\":\"" key "\",\"namespaces\":[\"sched-1\",\"sched-0\"]}"
 #define NS_TERM(color, key) \
     "{" SELECT(color) ",\"topologyKey\":\"" key "\",\"namespaceSelector\":{\"matchLabels\":{\"team\":\"devops\"}}}"
-#define REQUIRED(kind, term) "\"affinity\":{\"" kind "\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[" term "]}},"
+#define REQUIRED(kind, term)                                                                                           \
+    "\"affinity\":{\"" kind "\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[" term "]}},"
 #define PREFERRED(kind, term)                                                              \
     "\"affinity\":{\"" kind "\":{\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":1,"   \
     "\"podAffinityTerm\":" term "}]}},"
@@ -72,12 +74,15 @@ const struct workload workloads[] = {
     PLAIN("SchedulingBasic/5000Nodes_50000Pods", 5000, 5000, 50000, "default", "default"),
     PLAIN("SchedulingPodAntiAffinity/5000Nodes_2000Pods", 5000, 1000, 2000, "anti-affinity", "anti-affinity"),
     PLAIN("SchedulingPodAffinity/5000Nodes_5000Pods", 5000, 5000, 5000, "affinity", "affinity", .zones = zone1),
-    PLAIN("SchedulingPreferredPodAffinity/5000Nodes_5000Pods", 5000, 5000, 5000, "preferred-affinity", "preferred-affinity"),
+    PLAIN("SchedulingPreferredPodAffinity/5000Nodes_5000Pods", 5000, 5000, 5000, "preferred-affinity",
+          "preferred-affinity"),
     PLAIN("SchedulingPreferredPodAntiAffinity/5000Nodes_5000Pods", 5000, 5000, 5000, "preferred-anti-affinity",
           "preferred-anti-affinity"),
-    PLAIN("SchedulingNodeAffinity/5000Nodes_10000Pods", 5000, 5000, 10000, "node-affinity", "node-affinity", .zones = zone1),
+    PLAIN("SchedulingNodeAffinity/5000Nodes_10000Pods", 5000, 5000, 10000, "node-affinity", "node-affinity",
+          .zones = zone1),
     PLAIN("TopologySpreading/5000Nodes_5000Pods", 5000, 5000, 5000, "default", "spread", .zones = moons),
-    PLAIN("PreferredTopologySpreading/5000Nodes_5000Pods", 5000, 5000, 5000, "default", "preferred-spread", .zones = moons),
+    PLAIN("PreferredTopologySpreading/5000Nodes_5000Pods", 5000, 5000, 5000, "default", "preferred-spread",
+          .zones = moons),
     PLAIN("DefaultTopologySpreading/5000Nodes_5000Pods", 5000, 5000, 5000, "default", "label", .zones = moons,
           .service = true),
     PLAIN("MixedSchedulingBasePod/5000Nodes_5000Pods", 5000, 2000, 5000, "default", "default", .zones = zone1,
@@ -226,9 +231,11 @@ static const struct template *find_template(const char *name)
 /* Every pod another shape: requests, a label, and a preference of its own. */
 static void add_different(struct strbuf *to, uint32_t i)
 {
-    strbuf_printf(to, "\"tolerations\":[{\"key\":\"team-%u\",\"operator\":\"Exists\"}],\"containers\":[{\"name\":\"c\",\"image\":"
-                      "\"registry.example.com/app-%u:1\",\"resources\":{\"requests\":{\"cpu\":\"%um\",\"memory\":\"%uMi\"}}}]",
-                  i, i, 50 + i % 97, 100 + i);
+    strbuf_printf(
+        to,
+        "\"tolerations\":[{\"key\":\"team-%u\",\"operator\":\"Exists\"}],\"containers\":[{\"name\":\"c\",\"image\":"
+        "\"registry.example.com/app-%u:1\",\"resources\":{\"requests\":{\"cpu\":\"%um\",\"memory\":\"%uMi\"}}}]",
+        i, i, 50 + i % 97, 100 + i);
 }
 
 static enum err_code add_pod(struct run *r, const char *template_name, const char *ns, const char *kind, uint32_t i,
@@ -236,8 +243,10 @@ static enum err_code add_pod(struct run *r, const char *template_name, const cha
 {
     const struct template *t = find_template(template_name);
     strbuf_reset(&r->text);
-    strbuf_printf(&r->text, "{\"metadata\":{\"name\":\"%s-%u\",\"namespace\":\"%s\",\"uid\":\"%s-%s-%u\",\"resourceVersion\":"
-                            "\"1\",\"labels\":{%s", kind, i, ns, ns, kind, i, t->labels);
+    strbuf_printf(&r->text,
+                  "{\"metadata\":{\"name\":\"%s-%u\",\"namespace\":\"%s\",\"uid\":\"%s-%s-%u\",\"resourceVersion\":"
+                  "\"1\",\"labels\":{%s",
+                  kind, i, ns, ns, kind, i, t->labels);
     if (!t->spec)
         strbuf_printf(&r->text, "\"app\":\"app-%u\"", i);
     STRBUF_ADD_LIT(&r->text, "}},\"spec\":{\"schedulerName\":\"default-scheduler\",");

@@ -71,8 +71,9 @@ static void io_patch_status(void *context, const struct status_change *change)
     if (w->watch && change->has_condition)
         w->watch->failed(w->watch->context, change);
     if (change->set_nomination && change->nomination != change->pod->nominated_node)
-        vec_push(&w->outcomes, (struct sim_outcome){ 0, pod_shown_nominated(w->syms, change->pod, change->nomination,
-                                                                            ++w->n_nominations), SIM_OUTCOME_NOMINATED });
+        vec_push(&w->outcomes, (struct sim_outcome){
+                                   0, pod_shown_nominated(w->syms, change->pod, change->nomination, ++w->n_nominations),
+                                   SIM_OUTCOME_NOMINATED });
 }
 
 static void io_event(void *context, const struct event_note *note)
@@ -237,7 +238,8 @@ char *sim_untried_reason(const struct sim_world *w, const struct pod *pod)
     if (pod->flags & POD_TERMINATING)
         text = "it is being deleted";
     else if (!has_profile(w, pod->scheduler_name))
-        text = arena_printf(&a, "no profile is named \"%s\" (spec.schedulerName)", sym_text(w->syms, pod->scheduler_name).p);
+        text = arena_printf(&a, "no profile is named \"%s\" (spec.schedulerName)",
+                            sym_text(w->syms, pod->scheduler_name).p);
     else if (pod->n_gates)
         text = arena_printf(&a, "waits for scheduling gate %s", sym_text(w->syms, pod->gates[0]).p);
     char *copy = text ? strdup(text) : NULL;
@@ -314,8 +316,8 @@ static int64_t to_ms(int64_t seconds)
     return seconds > INT64_MAX / 1000 ? INT64_MAX : seconds * 1000;
 }
 
-enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct sym_table *syms, const struct setup *setup,
-                             uint64_t seed, struct err *e)
+enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct sym_table *syms,
+                             const struct setup *setup, uint64_t seed, struct err *e)
 {
     *w = (struct sim_world){ .in = in, .setup = setup, .syms = syms };
     map_str_init(&w->pod_by_uid);

@@ -1,9 +1,9 @@
 /* sim/world.h - a cluster in memory: objects in, the scheduler run in virtual time, what became of every pod out.
  *
- * What the scheduler decides is done at once: a bound pod is on its node, volumes are bound, an evicted pod is gone. If it
- * has a controller, that makes another one like it, named NAME-again. The clock is virtual and moves on only while pods wait for their back-off; when nothing is ready and
- * nothing backs off any more, what has no node stays pending with the scheduler's last message.
- * Same input, configuration and seed: same outcome.
+ * What the scheduler decides is done at once: a bound pod is on its node, volumes are bound, an evicted pod is gone. If
+ * it has a controller, that makes another one like it, named NAME-again. The clock is virtual and moves on only while
+ * pods wait for their back-off; when nothing is ready and nothing backs off any more, what has no node stays pending
+ * with the scheduler's last message. Same input, configuration and seed: same outcome.
  *
  * Thread: one. Owns: references to typed forms, and the scheduler; the input and the setup must live longer. */
 #pragma once
@@ -55,7 +55,8 @@ struct sim_watch {
     void *context;
     void (*bound)(void *context, const struct pod *pod);   /* with its node */
     void (*evicted)(void *context, const struct pod *pod); /* with the node that it was on */
-    void (*failed)(void *context, const struct status_change *change); /* inside an attempt: must not call the scheduler */
+    void (*failed)(void *context,
+                   const struct status_change *change); /* inside an attempt: must not call the scheduler */
 };
 
 struct sim_world {
@@ -85,10 +86,10 @@ struct sim_try {
     char *message; /* then: why; for the caller to free */
 };
 
-/* Hands everything of an input that was completed (forms.h) and expanded (expand.h) to a new scheduler. Of the input only
- * the warnings change; it must stay as it is while the world lives. An error names the object. */
-enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct sym_table *syms, const struct setup *setup,
-                             uint64_t seed, struct err *e) ERR_MUST_CHECK;
+/* Hands everything of an input that was completed (forms.h) and expanded (expand.h) to a new scheduler. Of the input
+ * only the warnings change; it must stay as it is while the world lives. An error names the object. */
+enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct sym_table *syms,
+                             const struct setup *setup, uint64_t seed, struct err *e) ERR_MUST_CHECK;
 /* Also after an init that failed. */
 void sim_world_fini(struct sim_world *w);
 /* Until nothing more happens. May be called again after one of the changes below. */
@@ -102,13 +103,13 @@ char *sim_untried_reason(const struct sim_world *w, const struct pod *pod);
 
 /* ---- Changes of a world that was run ---- */
 
-/* A running pod is evicted and made again: it has no node and is tried after all others. Its node's account is as if it had
- * never been there. */
+/* A running pod is evicted and made again: it has no node and is tried after all others. Its node's account is as if it
+ * had never been there. */
 void sim_world_unbind(struct sim_world *w, size_t pod);
 /* A running pod is gone; indexes of the pods behind it move. */
 void sim_world_remove(struct sim_world *w, size_t pod);
 /* Pending pods are not tried any more; their state stays as it is. */
 void sim_world_give_up_pending(struct sim_world *w);
-/* One more pod, which is no part of `pods` nor of any account: tried once, now, and stays on its node if it finds one. The
- * form stays the caller's. */
+/* One more pod, which is no part of `pods` nor of any account: tried once, now, and stays on its node if it finds one.
+ * The form stays the caller's. */
 struct sim_try sim_world_try(struct sim_world *w, const struct pod *form);
