@@ -72,7 +72,12 @@ static bool parse_number(const char *text, uint64_t max, uint64_t *ret_number)
 static int await_like(struct simulate_options *o, const char *option, const char **to)
 {
     if (o->awaits_like)
-        return cmd_fail(o->c, EXIT_USAGE, "%s needs --like NODE behind it", o->awaiting);
+        return cmd_fail(o->c, EXIT_USAGE, "%s needs --like NODE", o->awaiting);
+    if (o->like) {
+        *to = o->like;
+        o->like = NULL;
+        return 0;
+    }
     o->awaits_like = to;
     o->awaiting = option;
     return 0;
@@ -159,9 +164,12 @@ static int take_add_nodes(struct simulate_options *o, const char *value)
 
 static int take_like(struct simulate_options *o, const char *value)
 {
-    if (!o->awaits_like)
-        return cmd_fail(o->c, EXIT_USAGE, "--like %s belongs behind --add-nodes N or --nodes-needed", value);
-    *o->awaits_like = value;
+    if (o->like)
+        return cmd_fail(o->c, EXIT_USAGE, "--like %s and --like %s follow each other", o->like, value);
+    if (o->awaits_like)
+        *o->awaits_like = value;
+    else
+        o->like = value;
     o->awaits_like = NULL;
     return 0;
 }
@@ -310,7 +318,9 @@ static int check(const struct simulate_options *o)
     if (o->trace.failures && !o->trace.path)
         return cmd_fail(o->c, EXIT_USAGE, "--retries belongs to --trace");
     if (o->awaits_like)
-        return cmd_fail(o->c, EXIT_USAGE, "%s needs --like NODE behind it", o->awaiting);
+        return cmd_fail(o->c, EXIT_USAGE, "%s needs --like NODE", o->awaiting);
+    if (o->like)
+        return cmd_fail(o->c, EXIT_USAGE, "--like %s belongs to --add-nodes N or --nodes-needed", o->like);
     if (o->force && !drains(o))
         return cmd_fail(o->c, EXIT_USAGE, "--force belongs to --drain");
     return o->paths.n ? 0 : cmd_fail(o->c, EXIT_USAGE, "nothing to read: give a file or folder with -f");

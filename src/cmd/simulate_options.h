@@ -28,6 +28,7 @@ struct simulate_options {
     const char *compare;      /* file; NULL: not asked */
     const char **awaits_like; /* where the next --like goes; NULL: nobody waits for one */
     const char *awaiting;     /* the option that waits */
+    const char *like;         /* of a --like that came before its option; NULL: none */
 };
 
 /* 0, or the exit code after an error was printed. To be finished in either case. */
