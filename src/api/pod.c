@@ -352,6 +352,8 @@ static uint32_t pod_flags(const struct pod_in *in)
         flags |= POD_NEVER_PREEMPTS;
     if (spec->priority.given)
         flags |= POD_HAS_PRIORITY;
+    if (spec->overhead.n)
+        flags |= POD_HAS_OVERHEAD;
     if (in->status.start_time.given)
         flags |= POD_HAS_START_TIME;
     if (restarts_all(spec->containers.at, spec->containers.n) ||

@@ -26,6 +26,7 @@ enum {                                   /* flags of a pod */
     POD_HAS_PREFERRED_NODE_AFFINITY = 1 << 11, /* the list was given, even empty */
     POD_HAS_POD_LEVEL_RESOURCES = 1 << 12,     /* spec.resources.requests has cpu, memory or huge pages */
     POD_NOT_READY = 1 << 13,                   /* has a condition Ready that is not True; without one it is not set */
+    POD_HAS_OVERHEAD = 1 << 14,                /* a part of its requests that is not its own to change */
 };
 
 enum pod_phase {

@@ -188,7 +188,8 @@ static void relax_ports(struct finder *f)
 void propose_lower_request(struct finder *f, node_id row, const struct remedy_amount *amount)
 {
     int64_t now = amount->wanted - amount->missing;
-    if (now <= 0 || strcmp(amount->resource, "pods") == 0)
+    bool is_its_own = !(f->pod->flags & POD_HAS_OVERHEAD) && strcmp(amount->resource, "pods") != 0;
+    if (now <= 0 || !is_its_own)
         return;
     struct proposal p = relaxed(RELAX_REQUEST, 0, SYM_NONE, SYM_NONE);
     p.row = row;

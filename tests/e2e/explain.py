@@ -167,6 +167,17 @@ def check_never_tried(folder):
     check(code == 3 and out.startswith("default/p is pending: no nodes available to schedule pods\n"), out)
 
 
+def check_overhead(folder):
+    """What a runtime class adds to a pod's requests is not the pod's to lower."""
+    def lowered(spec):
+        _, out, _ = berth("explain", "p", "-o", "json", "-f", write(folder, [node("n1", cpu="1"), pod("p", **spec)]))
+        return [r for r in json.loads(out)["remedies"] if r.get("relaxed") == "request"]
+
+    own = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1400m"}}}]}
+    check(len(lowered(own)) == 1, "a request of its own can be lowered")
+    check(not lowered({**own, "overhead": {"cpu": "100m"}}), "overhead cannot")
+
+
 # ---- Random clusters ----
 
 def random_node(r, i):
@@ -281,6 +292,7 @@ def main():
         check_preemption(folder)
         check_many_nodes(folder)
         check_never_tried(folder)
+        check_overhead(folder)
         check_random_clusters(folder)
     print(f"{failures} failures")
     return 1 if failures else 0
