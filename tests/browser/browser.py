@@ -87,7 +87,7 @@ class Report:
         self.context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, offline=True,
                                            reduced_motion="reduce")  # no waiting for pages that scroll
         self.page = self.context.new_page()
-        self.page.set_default_timeout(10000 * int(os.environ.get("TEST_SLOWDOWN", "1")))
+        self.page.set_default_timeout(30000 * int(os.environ.get("TEST_SLOWDOWN", "1")))
         self.noise = []
         self.address = path.as_uri()
         self.page.on("console", lambda m: self.noise.append(f"console {m.type}: {m.text}"))
@@ -114,7 +114,7 @@ class Report:
     def wait_for_query(self, table, query):
         """Until the rows are those of the query: a large table waits for the end of typing."""
         shown = self.page.locator(f"#{table}-table")
-        for _ in range(200):
+        for _ in range(1200):
             if shown.get_attribute("data-query") == query:
                 return
             self.page.wait_for_timeout(25)
