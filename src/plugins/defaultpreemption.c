@@ -45,5 +45,6 @@ const struct plugin defaultpreemption_plugin = {
     .fini = fini,
     .pre_enqueue = pre_enqueue,
     .post_filter = post_filter,
+    .repeatable_post_filter = true,
     .events = (const struct plugin_event[]){ { RES_POD, ACT_DELETE, pod_deleted }, { 0 } },
 };

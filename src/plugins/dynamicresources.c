@@ -82,6 +82,7 @@ const struct plugin dynamicresources_plugin = {
     .pre_filter = pre_filter,
     .filter = filter,
     .post_filter = post_filter,
+    .repeatable_post_filter = true,
     .score = score,
     .score_block = score_block,
     .uniform_score = uniform_score,

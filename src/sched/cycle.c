@@ -2,6 +2,7 @@
  * failure. */
 #include "sched/attempt.h"
 #include "sched/fit_error.h"
+#include "sched/memo.h"
 #include "sched/queue.h"
 #include "sched/sched.h"
 #include "sched/sched_priv.h"
@@ -25,7 +26,7 @@ bool sched_run_once(struct sched *s)
     if (s->before_attempt)
         s->before_attempt(s->before_attempt_context, qp->pod);
     s->cache.order_is_early = false;
-    attempt_run(s, &a, qp->pod, now_ms);
+    attempt_run_briefly(s, &a, qp->pod, now_ms);
     if (a.outcome == ATTEMPT_FITS)
         bind_start(s, &a, qp);
     else
@@ -48,18 +49,57 @@ static bool skip(struct sched *s, struct queued_pod *qp)
     return cache_is_assumed(&s->cache, pod->meta.uid);
 }
 
+/* Nothing has changed since a pod like this one failed: it fails in the same way, and the same random numbers are used up. */
+static struct failure fail_again(struct attempt *a, const struct memo_failure *known)
+{
+    if (known->n_potential)
+        (void)rand_below(a->cycle.rand, known->n_potential);
+    return (struct failure){ .kind = FAILURE_UNSCHEDULABLE,
+                             .message = known->message,
+                             .rejectors = known->rejectors,
+                             .pending = known->pending,
+                             .nominate = known->nominate };
+}
+
+/* Evicting did not help, and nothing was promised. */
+static bool is_final(const struct attempt *a)
+{
+    const struct preemption *p = a->cycle.preemption;
+    return !p || (p->n_candidates == 0 && !p->keeps_nomination);
+}
+
 /* A rejection gets its chance to make room, and is worded with what came of it. */
+static struct failure fail_afresh(struct attempt *a, struct memo_failure *keep)
+{
+    const char *post_filter;
+    struct verdict v = attempt_post_filter(a, &post_filter);
+    struct failure f = { .kind = FAILURE_UNSCHEDULABLE,
+                         .message = attempt_fit_error(a, post_filter),
+                         .rejectors = a->rejectors,
+                         .pending = a->pending,
+                         .nominate = a->cycle.nominate };
+    struct memo_failure known = { .rejectors = f.rejectors, .pending = f.pending, .nominate = f.nominate };
+    known.n_potential = a->cycle.preemption ? a->cycle.preemption->n_potential : 0;
+    if (keep && verdict_rejects(v) && is_final(a))
+        memo_failure_keep(keep, &known, &a->cycle, f.message);
+    return f;
+}
+
 static void fail_attempt(struct sched *s, struct attempt *a, struct queued_pod *qp, int64_t now_ms)
 {
+    struct memo_failure *memo = NULL;
+    bool can_be_known = a->outcome == ATTEMPT_REJECTED && !a->pre_filter_message;
+    if (can_be_known)
+        memo = memos_failure(s->memos, &a->cycle);
+    bool is_known = memo && memo_failure_holds(memo, &a->cycle);
+    if (can_be_known && !is_known)
+        attempt_diagnose(a); /* which may find an error */
     struct failure f = { .kind = FAILURE_SCHEDULER_ERROR, .message = a->error, .nominate = SYM_EMPTY };
-    if (a->outcome == ATTEMPT_REJECTED) {
-        const char *post_filter;
-        attempt_post_filter(a, &post_filter);
-        f = (struct failure){ .kind = FAILURE_UNSCHEDULABLE,
-                              .message = attempt_fit_error(a, post_filter),
-                              .rejectors = a->rejectors,
-                              .pending = a->pending,
-                              .nominate = a->cycle.nominate };
+    if (is_known) {
+        f = fail_again(a, memo);
+        s->n_repeated++;
+    } else if (a->outcome == ATTEMPT_REJECTED) {
+        f = fail_afresh(a, memo);
         if (a->cycle.preemption && a->cycle.preemption->chosen)
             evict_start(s, qp->pod, a->cycle.preemption);
     } else if (a->no_nodes) {

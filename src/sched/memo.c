@@ -10,6 +10,7 @@ struct memo {
     struct memo_row *rows;
     node_id n_rows;
     uint64_t last_used;
+    struct memo_failure failure;
 };
 
 struct memos {
@@ -34,6 +35,7 @@ static void free_memo(struct memo *memo)
     for (node_id i = 0; i < memo->n_rows; i++)
         free(memo->rows[i].victims);
     free(memo->rows);
+    free(memo->failure.message);
     free((void *)(uintptr_t)memo->key.p);
     free(memo);
 }
@@ -152,4 +154,57 @@ struct memo_view memos_view(struct memos *m, struct cycle *c)
     memo->last_used = ++m->now;
     view.rows = memo->rows;
     return view;
+}
+
+/* ---- Failures ---- */
+
+static bool post_filters_repeat(const struct cycle *c)
+{
+    const struct point_plugins *points = &c->profile->points[POINT_POST_FILTER];
+    for (uint8_t i = 0; i < points->n; i++)
+        if (!points->at[i]->plugin->repeatable_post_filter)
+            return false;
+    return true;
+}
+
+struct memo_failure *memos_failure(struct memos *m, struct cycle *c)
+{
+    bool is_promised = c->pod->nominated_node != SYM_EMPTY ||
+                       nominator_node_of(&c->sched->nominator, c->pod->meta.uid) != SYM_EMPTY;
+    if (is_promised || c->narrowed || !post_filters_repeat(c) || !only_local_filters(c))
+        return NULL;
+    struct memo *memo = find_memo(m, c);
+    memo->last_used = ++m->now;
+    return &memo->failure;
+}
+
+/* The versions that a failure of now depends on. */
+static struct memo_failure versions_of(const struct cycle *c)
+{
+    return (struct memo_failure){
+        .generation = c->cache->generation,
+        .order_epoch = c->cache->order_epoch,
+        .nominations = c->sched->nominator.last_version,
+        .budgets = objects_version(c->objects, OBJECT_BUDGET),
+        .never_preempts = c->pod->flags & POD_NEVER_PREEMPTS,
+    };
+}
+
+bool memo_failure_holds(const struct memo_failure *f, const struct cycle *c)
+{
+    struct memo_failure now = versions_of(c);
+    return f->generation && f->generation == now.generation && f->order_epoch == now.order_epoch &&
+           f->nominations == now.nominations && f->budgets == now.budgets && f->never_preempts == now.never_preempts;
+}
+
+void memo_failure_keep(struct memo_failure *to, const struct memo_failure *f, const struct cycle *c, const char *message)
+{
+    free(to->message);
+    *to = versions_of(c);
+    to->rejectors = f->rejectors;
+    to->pending = f->pending;
+    to->n_potential = f->n_potential;
+    to->nominate = f->nominate;
+    to->message = mem_alloc(strlen(message) + 1);
+    strcpy(to->message, message);
 }

@@ -3,7 +3,8 @@
  * A pod that fits nowhere is looked at node by node, and then node by node again for victims; pods of
  * its class will be, too. As long as only local filters (class.h) are active, both answers for a node
  * depend on the class, the pod's priority, the node's row and the pods nominated there. So they are
- * kept per row, with the versions that they hold for.
+ * kept per row, with the versions that they hold for. And as long as nothing at all changes, the next pod of the class
+ * fails for the same reasons in the same words: so the last failure is kept, too.
  *
  * Thread: scheduling thread only. Bounded: MEMOS_BYTES_MAX, the memo not used longest goes. Victims are
  * borrowed from the row: when one leaves it, the row's generation moves and the answer is void. */
@@ -36,12 +37,30 @@ struct memo_view {
     sym own_nomination;          /* where the pod itself is nominated: a special case there */
 };
 
+/* How a pod of a class failed. */
+struct memo_failure {
+    uint64_t generation, order_epoch; /* of the cache; generation 0: none is known */
+    uint64_t nominations, budgets;    /* versions of all of them */
+    uint64_t rejectors, pending;
+    uint32_t n_potential; /* random choices among so many were made: 0 = none */
+    sym nominate;         /* SYM_EMPTY or SYM_NONE */
+    bool never_preempts;
+    char *message; /* heap */
+};
+
 struct memos;
 
 struct memos *memos_new(void);
 void memos_free(struct memos *m);
 
 struct memo_view memos_view(struct memos *m, struct cycle *c);
+/* Where the failure of the pod's class is kept; NULL: failures of that pod depend on more. No node fits, and PreFilter did
+ * not refuse the pod. Valid until the next call. */
+struct memo_failure *memos_failure(struct memos *m, struct cycle *c);
+/* Whether it is what would come out now. */
+bool memo_failure_holds(const struct memo_failure *f, const struct cycle *c);
+/* Keeps one that has just come out. */
+void memo_failure_keep(struct memo_failure *to, const struct memo_failure *f, const struct cycle *c, const char *message);
 /* The version of a row's answers now. False: they cannot be kept. */
 static inline bool memo_version_of(const struct memo_view *view, const struct cycle *c, node_id row,
                                    struct memo_version *ret_version)

@@ -61,6 +61,8 @@ struct plugin {
     void (*reasons)(const struct plugin_instance *p, struct cycle *c, struct verdict v, struct reasons *to);
 
     struct verdict (*post_filter)(const struct plugin_instance *p, struct cycle *c);
+    /* A refusal of post_filter has no effect, and depends on nothing but what memo.h says of victims. */
+    bool repeatable_post_filter;
 
     struct verdict (*pre_score)(const struct plugin_instance *p, struct cycle *c);
     int64_t (*score)(const struct plugin_instance *p, struct cycle *c, const struct node_view *n);

@@ -352,6 +352,7 @@ struct verdict preempt_find(struct cycle *c, struct preemption_limits limits, st
     *ret = (struct preemption){ 0 };
     node_id *nodes = arena_alloc(c->arena, c->cache->order.n * sizeof(*nodes));
     uint32_t n = potential_nodes(c, nodes);
+    ret->n_potential = n;
     if (n == 0)
         return nothing_helps(c, NULL);
     struct filter_status error = try_nodes(c, nodes, n, candidates_wanted(limits, n), ret);

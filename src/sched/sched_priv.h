@@ -63,6 +63,7 @@ struct sched {
     io_ticket last_ticket;
     int64_t next_backoff_flush_ms, next_unschedulable_flush_ms;
     uint64_t n_attempts, n_placed, n_unschedulable, n_errors;
+    uint64_t n_repeated; /* failures that were known already (memo.h) */
     uint64_t decision_hash;
     void (*before_attempt)(void *context, const struct pod *pod); /* sched_watch_attempts; NULL: nobody watches */
     void *before_attempt_context;

@@ -229,6 +229,22 @@ TEST(a_volume_is_bound_once)
     finish(&s);
 }
 
+/* Pods that differ in nothing else: the reasons of one must not be told of the other. */
+TEST(equal_pods_fail_in_words_of_their_own)
+{
+    struct story s;
+    CHECK(start(&s, NODE("n1", "") POD("a", CONTAINERS("5")) POD("b", CONTAINERS("5"))
+                POD("never", "preemptionPolicy: Never, " CONTAINERS("5")) POD("c", CONTAINERS("5"))));
+    const char *plain = "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are "
+                        "available: 1 Preemption is not helpful for scheduling.";
+    const char *never = "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: not eligible "
+                        "due to preemptionPolicy=Never.";
+    const char *const want[] = { plain, plain, never, plain };
+    for (int i = 0; i < 4; i++)
+        CHECK_TEXT(s.world.pods.at[i].name, s.world.pods.at[i].message, want[i]);
+    finish(&s);
+}
+
 /* The preemptor takes n1; what it evicts is made again by its controller, and finds n2 or nothing. */
 TEST(a_controller_makes_an_evicted_pod_again)
 {
