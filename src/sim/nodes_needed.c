@@ -3,7 +3,12 @@
 
 #include "sim/change.h"
 
-enum answer { NOT_TRIED, ENOUGH, TOO_FEW };
+enum { GROWTH_MAX = 64 }; /* from one number that is tried to the next */
+
+struct tried {
+    bool known;
+    uint32_t pending;
+};
 
 struct search {
     struct sim_needed *to;
@@ -11,7 +16,8 @@ struct search {
     const struct sim_drain *drain;
     const struct sim_runner *how;
     struct map_str excused;  /* "namespace/name" of pods that do not count */
-    uint8_t tried[NEEDED_SURE + 1]; /* enum answer by number of nodes */
+    struct tried tried[NEEDED_SURE + 1]; /* by number of nodes */
+    uint32_t at_first;       /* pods that count and are pending without any more nodes */
     struct err *e;
 };
 
@@ -67,55 +73,67 @@ static enum err_code try_number(struct search *s, uint32_t n, bool excuse, uint3
     return code;
 }
 
-static enum err_code is_enough(struct search *s, uint32_t n, bool *ret_enough)
+/* How many are pending with n more; small numbers are remembered. */
+static enum err_code pending_with(struct search *s, uint32_t n, uint32_t *ret_pending)
 {
-    uint32_t pending = 0;
-    if (n > NEEDED_SURE || s->tried[n] == NOT_TRIED) {
-        if (try_number(s, n, false, &pending))
-            return s->e->code;
-        *ret_enough = pending == 0;
-        if (n <= NEEDED_SURE)
-            s->tried[n] = pending ? TOO_FEW : ENOUGH;
+    if (n <= NEEDED_SURE && s->tried[n].known) {
+        *ret_pending = s->tried[n].pending;
         return ERR_OK;
     }
-    *ret_enough = s->tried[n] == ENOUGH;
+    if (try_number(s, n, false, ret_pending))
+        return s->e->code;
+    if (n <= NEEDED_SURE)
+        s->tried[n] = (struct tried){ true, *ret_pending };
     return ERR_OK;
 }
 
-/* Doubles up to `bound`. *ret_low is too few, *ret_high enough; false: nothing up to the bound is. */
+/* If n nodes help so many, how many nodes help all? A first guess may be far off, so that it is not followed too far. */
+static uint32_t next_number(const struct search *s, uint32_t n, uint32_t pending, uint32_t bound)
+{
+    uint64_t helped = s->at_first > pending ? s->at_first - pending : 0;
+    uint64_t guess = helped ? ((uint64_t)n * s->at_first + helped - 1) / helped : 2 * (uint64_t)n;
+    if (guess <= n)
+        guess = (uint64_t)n + 1;
+    if (guess > (uint64_t)n * GROWTH_MAX)
+        guess = (uint64_t)n * GROWTH_MAX;
+    return guess < bound ? (uint32_t)guess : bound;
+}
+
+/* Goes up to `bound`. *ret_low is too few, *ret_high enough; false: nothing up to the bound is. */
 static enum err_code gallop(struct search *s, uint32_t bound, uint32_t *ret_low, uint32_t *ret_high, bool *ret_found)
 {
-    *ret_found = false;
-    uint32_t low = 0;
-    for (uint32_t n = 1;; n = n < bound / 2 ? n * 2 : bound) {
-        if (is_enough(s, n, ret_found))
+    uint32_t low = 0, pending;
+    for (uint32_t n = 1;; n = next_number(s, n, pending, bound)) {
+        if (pending_with(s, n, &pending))
             return s->e->code;
         *ret_low = low;
         *ret_high = n;
+        *ret_found = pending == 0;
         if (*ret_found || n == bound)
             return ERR_OK;
         low = n;
     }
 }
 
-/* Between a number that is too small and one that is enough. */
+/* Between a number that is too small and one that is enough: down from the latter, which was a good guess, in growing steps;
+ * once that is too far, by halves. */
 static enum err_code narrow(struct search *s, uint32_t low, uint32_t high)
 {
+    uint32_t step = 1, pending;
     while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        bool enough = false;
-        if (is_enough(s, middle, &enough))
+        uint32_t gap = high - low, n = step && step < gap ? high - step : low + gap / 2;
+        if (pending_with(s, n, &pending))
             return s->e->code;
-        if (enough)
-            high = middle;
+        if (pending == 0)
+            high = n;
         else
-            low = middle;
+            low = n;
+        step = pending == 0 ? step * 2 : 0;
     }
     for (uint32_t n = 1; high <= NEEDED_SURE && n < high; n++) {
-        bool enough = false;
-        if (is_enough(s, n, &enough))
+        if (pending_with(s, n, &pending))
             return s->e->code;
-        if (enough)
+        if (pending == 0)
             high = n;
     }
     s->to->n_nodes = high;
@@ -124,16 +142,17 @@ static enum err_code narrow(struct search *s, uint32_t low, uint32_t high)
 
 static enum err_code search(struct search *s, uint32_t bound)
 {
-    uint32_t low = 0, high = 0, still = 0;
+    uint32_t low = 0, high = 0;
     bool found;
+    s->at_first = s->to->n_pending_before;
     if (gallop(s, bound, &low, &high, &found))
         return s->e->code;
     if (found)
         return narrow(s, low, high);
-    if (try_number(s, bound, true, &still) || try_number(s, 0, false, &still))
+    if (try_number(s, bound, true, &s->at_first) || try_number(s, 0, false, &s->at_first))
         return s->e->code;
-    memset(s->tried, NOT_TRIED, sizeof(s->tried));
-    if (!still)
+    memset(s->tried, 0, sizeof(s->tried));
+    if (!s->at_first)
         return ERR_OK; /* none helps */
     if (gallop(s, bound, &low, &high, &found))
         return s->e->code;

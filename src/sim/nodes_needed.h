@@ -1,7 +1,7 @@
 /* sim/nodes_needed.h - how many more nodes of a given shape until nothing is pending.
  *
- * Every number is tried by a run of its own: doubling until one is enough, then halving the gap, so
- * that the answer is enough and one less is not. Answers up to NEEDED_SURE are the smallest of all;
+ * Every number is tried by a run of its own: up to one that is enough, guessing from how much the last
+ * one helped, then down from there, so that the answer is enough and one less is not. Answers up to NEEDED_SURE are the smallest of all;
  * for larger ones a smaller number may be enough where more nodes make things worse in between. As
  * many nodes as pods are pending is the most that is tried: what is pending then needs something
  * else, and the answer is for all the others.
