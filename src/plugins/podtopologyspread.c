@@ -132,28 +132,39 @@ static const void *owner_of(const struct objects *objects, const struct plugin_i
     return objects_get(objects, kind, pod->meta.ns, sym_text(p->syms, owner->name));
 }
 
+/* Of the controllers that select pods, the one that made the pod; the others are NULL. */
+struct makers {
+    const struct replication_controller *rc;
+    const struct replica_set *rs;
+    const struct stateful_set *ss;
+};
+
+static struct makers makers_of(const struct plugin_instance *p, const struct objects *objects, const struct pod *pod)
+{
+    const struct spread_data *d = p->data;
+    return (struct makers){
+        owner_of(objects, p, pod, OBJECT_REPLICATION_CONTROLLER, d->core_v1, d->kind_replication_controller),
+        owner_of(objects, p, pod, OBJECT_REPLICA_SET, d->apps_v1, d->kind_replica_set),
+        owner_of(objects, p, pod, OBJECT_STATEFUL_SET, d->apps_v1, d->kind_stateful_set),
+    };
+}
+
 /* What Services and the controller select the pod by; without rules when nobody does. */
 static struct matcher default_selector(const struct plugin_instance *p, const struct objects *objects,
                                        struct arena *a, const struct pod *pod)
 {
-    const struct spread_data *d = p->data;
     struct rules rules = { .arena = a };
-    const struct replication_controller *rc =
-        owner_of(objects, p, pod, OBJECT_REPLICATION_CONTROLLER, d->core_v1, d->kind_replication_controller);
-    const struct replica_set *rs =
-        owner_of(objects, p, pod, OBJECT_REPLICA_SET, d->apps_v1, d->kind_replica_set);
-    const struct stateful_set *ss =
-        owner_of(objects, p, pod, OBJECT_STATEFUL_SET, d->apps_v1, d->kind_stateful_set);
+    struct makers m = makers_of(p, objects, pod);
     struct label_set overridden = { 0 };
-    if (rc)
-        overridden = rc->selector;
+    if (m.rc)
+        overridden = m.rc->selector;
     for (uint32_t i = 0; i < overridden.n; i++)
         add_equality(&rules, &overridden.at[i]);
     add_services(&rules, objects, pod, overridden);
-    if (rs)
-        add_matcher(&rules, &rs->selector);
-    if (ss)
-        add_matcher(&rules, &ss->selector);
+    if (m.rs)
+        add_matcher(&rules, &m.rs->selector);
+    if (m.ss)
+        add_matcher(&rules, &m.ss->selector);
     return (struct matcher){ .mode = MATCHER_ALL_OF, .n = (uint16_t)rules.n, .at = rules.at };
 }
 
@@ -384,12 +395,14 @@ static enum hint node_changed(const struct hint_context *h, const struct pod *wa
 /* Only soft constraints score; defaults need something that selects the pod. */
 static bool needs_feasible(const struct plugin_instance *p, const struct cycle *c)
 {
-    (void)p;
     const struct pod *pod = c->pod;
     for (uint32_t i = 0; i < pod->n_spread; i++)
         if (pod->spread[i].flags & SPREAD_SOFT)
             return true;
-    return pod->n_spread == 0 && (pod->controller || objects_in(c->objects, OBJECT_SERVICE, pod->meta.ns).n);
+    if (pod->n_spread)
+        return false;
+    struct makers m = makers_of(p, c->objects, pod);
+    return m.rc || m.rs || m.ss || objects_in(c->objects, OBJECT_SERVICE, pod->meta.ns).n;
 }
 
 const struct plugin podtopologyspread_plugin = {
