@@ -87,8 +87,7 @@ static int with_setup(const struct bench *b, const struct workload *w, measure_f
     arena_init(&arena);
     err_init(&e, &arena);
     sym_init(&syms);
-    enum err_code code = b->config ? setup_from_file(&setup, &syms, b->config, plugin_registry, &e)
-                                   : setup_from_text(&setup, &syms, (struct str){ NULL, 0 }, plugin_registry, &e);
+    enum err_code code = setup_from_file(&setup, &syms, b->config, plugin_registry, &e);
     if (!code) {
         code = measure(b, w, &syms, &setup, &e);
         setup_fini(&setup);

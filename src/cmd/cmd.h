@@ -7,8 +7,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "base/str.h"
+#include "base/strbuf.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -26,6 +27,10 @@ extern const struct command bench_command, decode_command, explain_command, simu
 const char *cmd_option(const struct command *c, const char *name, int argc, char **argv, int *at);
 /* "berth COMMAND: message" on standard error; returns `code`. */
 int cmd_fail(const struct command *c, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Digits alone, up to `max`. */
+bool cmd_parse_number(const char *text, uint64_t max, uint64_t *ret_number);
+/* All of it to standard output; 0, or the exit code after saying why not. */
+int cmd_print(const struct command *c, const struct strbuf *text);
 /* The bytes of a file, for the caller to free; - is standard input. NULL and errno when it cannot be read or is too
  * large. */
 char *cmd_read_file(const char *path, size_t *ret_n);

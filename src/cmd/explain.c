@@ -4,7 +4,6 @@
  * A pod that has a node is explained on the cluster as it is given. Any other is explained by the
  * attempt that placed it in a simulation of the whole input, taken at the moment the scheduler got
  * to it; or, if it stayed pending, on the cluster as it is at the end. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,10 +248,10 @@ static int print_report(const struct explain *x, const struct explain_report *r)
         explain_add_text(&text, r);
     if (x->output == OUTPUT_TEXT)
         make_plain(&text);
-    bool failed = (text.n && fwrite(text.p, 1, text.n, stdout) != text.n) || fflush(stdout) != 0;
+    int code = cmd_print(x->c, &text);
     strbuf_fini(&text);
-    if (failed)
-        return cmd_fail(x->c, 1, "cannot write: %s", strerror(errno));
+    if (code)
+        return code;
     return r->pod->state == SIM_RUNNING || r->pod->state == SIM_PLACED ? 0 : EXIT_PENDING;
 }
 
@@ -290,9 +289,7 @@ static int explain_setup(const struct explain *x, struct sim_input *in, const st
 static int explain_input(const struct explain *x, struct sim_input *in, struct err *e)
 {
     struct setup setup;
-    enum err_code failed = x->config ? setup_from_file(&setup, in->syms, x->config, plugin_registry, e)
-                                     : setup_from_text(&setup, in->syms, (struct str){ NULL, 0 }, plugin_registry, e);
-    if (failed)
+    if (setup_from_file(&setup, in->syms, x->config, plugin_registry, e))
         return cmd_fail(x->c, 1, "%s", e->message);
     int code = explain_setup(x, in, &setup, e);
     setup_fini(&setup);
@@ -331,17 +328,6 @@ static int explain(const struct explain *x)
 
 /* ---- Options ---- */
 
-static bool parse_number(const char *text, uint64_t max, uint64_t *ret_number)
-{
-    char *end;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno || number > max)
-        return false;
-    *ret_number = number;
-    return true;
-}
-
 /* One option with a value; *ret_code is set when the value is wrong. */
 static bool parse_option(struct explain *x, int argc, char **argv, int *at, int *ret_code)
 {
@@ -354,10 +340,10 @@ static bool parse_option(struct explain *x, int argc, char **argv, int *at, int 
     } else if ((value = cmd_option(x->c, "--config", argc, argv, at))) {
         x->config = value;
     } else if ((value = cmd_option(x->c, "--seed", argc, argv, at))) {
-        if (!parse_number(value, UINT64_MAX, &x->seed))
+        if (!cmd_parse_number(value, UINT64_MAX, &x->seed))
             *ret_code = cmd_fail(x->c, EXIT_USAGE, "--seed is a number, not \"%s\"", value);
     } else if ((value = cmd_option(x->c, "--top", argc, argv, at))) {
-        if (!parse_number(value, UINT32_MAX, &top) || top == 0)
+        if (!cmd_parse_number(value, UINT32_MAX, &top) || top == 0)
             *ret_code = cmd_fail(x->c, EXIT_USAGE, "--top is a number above 0, not \"%s\"", value);
         else
             x->n_top = (uint32_t)top;

@@ -1,4 +1,5 @@
 /* cmd/main.c - finds the command and runs it. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,6 +31,17 @@ const char *cmd_option(const struct command *c, const char *name, int argc, char
         exit(cmd_fail(c, EXIT_USAGE, "%s needs a value", name));
     *at += 2;
     return argv[*at - 1];
+}
+
+bool cmd_parse_number(const char *text, uint64_t max, uint64_t *ret_number)
+{
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno || number > max)
+        return false;
+    *ret_number = number;
+    return true;
 }
 
 int cmd_fail(const struct command *c, int code, const char *format, ...)

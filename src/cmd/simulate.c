@@ -85,15 +85,9 @@ static int with_input(struct simulation *s)
     return code;
 }
 
-static enum err_code load_setup(struct simulation *s, const char *path, struct setup *ret_setup)
-{
-    return path ? setup_from_file(ret_setup, &s->syms, path, plugin_registry, &s->e)
-                : setup_from_text(ret_setup, &s->syms, (struct str){ NULL, 0 }, plugin_registry, &s->e);
-}
-
 static int with_setup(struct simulation *s)
 {
-    if (load_setup(s, s->o->config, &s->setup))
+    if (setup_from_file(&s->setup, &s->syms, s->o->config, plugin_registry, &s->e))
         return fail(s);
     s->how = (struct sim_runner){ &s->setup, s->o->seed };
     s->subject = &s->given;
@@ -197,9 +191,9 @@ static int print_text(const struct simulation *s, const struct sim_what_if *aske
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
     add_output(s, &text, asked, more);
-    bool failed = (text.n && fwrite(text.p, 1, text.n, stdout) != text.n) || fflush(stdout) != 0;
+    int code = cmd_print(s->o->c, &text);
     strbuf_fini(&text);
-    return failed ? cmd_fail(s->o->c, 1, "cannot write: %s", strerror(errno)) : 0;
+    return code;
 }
 
 static int write_page(const struct simulation *s, const struct sim_sections *more)
@@ -309,7 +303,7 @@ static int with_comparison(struct simulation *s, struct sim_what_if *asked)
     if (!s->o->compare)
         return with_capacity(s, asked);
     struct setup second;
-    if (load_setup(s, s->o->compare, &second))
+    if (setup_from_file(&second, &s->syms, s->o->compare, plugin_registry, &s->e))
         return fail(s);
     int code = compare(s, asked, &second);
     setup_fini(&second);

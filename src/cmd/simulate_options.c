@@ -1,7 +1,6 @@
 /* cmd/simulate_options.c - see simulate_options.h. */
 #include "cmd/simulate_options.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,14 +60,6 @@ enum { RETRIES_MAX = 1000000 };
 
 /* ---- Values ---- */
 
-static bool parse_number(const char *text, uint64_t max, uint64_t *ret_number)
-{
-    char *end;
-    errno = 0;
-    *ret_number = strtoull(text, &end, 10);
-    return text[0] >= '0' && text[0] <= '9' && !*end && errno == 0 && *ret_number <= max;
-}
-
 static int await_like(struct simulate_options *o, const char *option, const char **to)
 {
     if (o->awaits_like)
@@ -99,7 +90,7 @@ static int take_config(struct simulate_options *o, const char *value)
 
 static int take_seed(struct simulate_options *o, const char *value)
 {
-    return parse_number(value, UINT64_MAX, &o->seed)
+    return cmd_parse_number(value, UINT64_MAX, &o->seed)
                ? 0
                : cmd_fail(o->c, EXIT_USAGE, "--seed is a number, not \"%s\"", value);
 }
@@ -155,7 +146,7 @@ static int take_remove_node(struct simulate_options *o, const char *value)
 static int take_add_nodes(struct simulate_options *o, const char *value)
 {
     uint64_t n;
-    if (!parse_number(value, SIM_ADDED_NODES_MAX, &n) || n == 0)
+    if (!cmd_parse_number(value, SIM_ADDED_NODES_MAX, &n) || n == 0)
         return cmd_fail(o->c, EXIT_USAGE, "--add-nodes is a number from 1 to %d, not \"%s\"", SIM_ADDED_NODES_MAX,
                         value);
     vec_push(&o->changes, (struct sim_change){ .kind = SIM_ADD_NODES, .n = (int64_t)n });
@@ -179,7 +170,7 @@ static int take_scale(struct simulate_options *o, const char *value)
 {
     const char *equals = strrchr(value, '=');
     uint64_t n;
-    if (!equals || !parse_number(equals + 1, SIM_SCALE_MAX, &n) || !memchr(value, '/', (size_t)(equals - value)))
+    if (!equals || !cmd_parse_number(equals + 1, SIM_SCALE_MAX, &n) || !memchr(value, '/', (size_t)(equals - value)))
         return cmd_fail(o->c, EXIT_USAGE, "--scale is KIND/NAME=N or KIND/NAMESPACE/NAME=N with N up to %d, not \"%s\"",
                         SIM_SCALE_MAX, value);
     vec_push(&o->changes, (struct sim_change){ .kind = SIM_SCALE, .name = value, .n = (int64_t)n });
@@ -214,7 +205,7 @@ static int take_trace(struct simulate_options *o, const char *value)
 static int take_retries(struct simulate_options *o, const char *value)
 {
     uint64_t n;
-    if (!parse_number(value, RETRIES_MAX, &n) || n == 0)
+    if (!cmd_parse_number(value, RETRIES_MAX, &n) || n == 0)
         return cmd_fail(o->c, EXIT_USAGE, "--retries is a number from 1 to %d, not \"%s\"", RETRIES_MAX, value);
     o->trace.failures = (uint32_t)n;
     return 0;
@@ -222,7 +213,7 @@ static int take_retries(struct simulate_options *o, const char *value)
 
 static int take_make_trace(struct simulate_options *o, const char *value)
 {
-    if (!parse_number(value, TRACE_MAKE_PODS_MAX, &o->make.n_pods) || o->make.n_pods == 0)
+    if (!cmd_parse_number(value, TRACE_MAKE_PODS_MAX, &o->make.n_pods) || o->make.n_pods == 0)
         return cmd_fail(o->c, EXIT_USAGE, "--make-trace is a number of pods from 1 to %d, not \"%s\"",
                         TRACE_MAKE_PODS_MAX, value);
     return 0;

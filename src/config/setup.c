@@ -94,6 +94,8 @@ enum err_code setup_from_text(struct setup *s, struct sym_table *syms, struct st
 enum err_code setup_from_file(struct setup *s, struct sym_table *syms, const char *path,
                               const struct plugin *const *registry, struct err *e)
 {
+    if (!path)
+        return setup_from_text(s, syms, (struct str){ NULL, 0 }, registry, e);
     begin(s, syms);
     enum err_code code = config_load_file(&s->arena, path, &s->features, &s->config, e);
     if (!code)

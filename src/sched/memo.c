@@ -185,7 +185,6 @@ static struct memo_failure versions_of(const struct cycle *c)
         .generation = c->cache->generation,
         .order_epoch = c->cache->order_epoch,
         .nominations = c->sched->nominator.last_version,
-        .budgets = objects_version(c->objects, OBJECT_BUDGET),
         .never_preempts = c->pod->flags & POD_NEVER_PREEMPTS,
     };
 }
@@ -194,7 +193,7 @@ bool memo_failure_holds(const struct memo_failure *f, const struct cycle *c)
 {
     struct memo_failure now = versions_of(c);
     return f->generation && f->generation == now.generation && f->order_epoch == now.order_epoch &&
-           f->nominations == now.nominations && f->budgets == now.budgets && f->never_preempts == now.never_preempts;
+           f->nominations == now.nominations && f->never_preempts == now.never_preempts;
 }
 
 void memo_failure_keep(struct memo_failure *to, const struct memo_failure *f, const struct cycle *c, const char *message)

@@ -40,7 +40,7 @@ struct memo_view {
 /* How a pod of a class failed. */
 struct memo_failure {
     uint64_t generation, order_epoch; /* of the cache; generation 0: none is known */
-    uint64_t nominations, budgets;    /* versions of all of them */
+    uint64_t nominations;             /* version of all of them; budgets only rank victims, and there are none */
     uint64_t rejectors, pending;
     uint32_t n_potential; /* random choices among so many were made: 0 = none */
     sym nominate;         /* SYM_EMPTY or SYM_NONE */

@@ -221,11 +221,17 @@ struct sched_io replay_io(struct replay *r)
 
 /* ---- Inputs. Each returns what is wrong with it, or NULL. ---- */
 
-static bool read_format(struct record_wire *w, enum typed_format *ret_format)
+struct recorded_object {
+    enum typed_format format;
+    struct str bytes;
+};
+
+/* The rest of a payload that is an object. */
+static bool read_object(struct record_wire *w, struct recorded_object *ret_object)
 {
     uint64_t format = record_get_u64(w);
-    *ret_format = format == TYPED_PROTOBUF ? TYPED_PROTOBUF : TYPED_JSON;
-    return format <= TYPED_PROTOBUF;
+    *ret_object = (struct recorded_object){ format == TYPED_PROTOBUF ? TYPED_PROTOBUF : TYPED_JSON, record_get_text(w) };
+    return format <= TYPED_PROTOBUF && wire_is_done(w);
 }
 
 static const char *does_not_decode(struct replay *r, const struct err *e)
@@ -235,15 +241,13 @@ static const char *does_not_decode(struct replay *r, const struct err *e)
 
 static const char *set_node(struct replay *r, struct record_wire *w)
 {
-    enum typed_format format;
+    struct recorded_object o;
     const struct node *node;
     struct err e;
     err_init(&e, &r->scratch);
-    bool known = read_format(w, &format);
-    struct str bytes = record_get_text(w);
-    if (!known || !wire_is_done(w))
+    if (!read_object(w, &o))
         return "its payload makes no sense";
-    if (node_decode(r->sched->syms, format, bytes, &node, &e))
+    if (node_decode(r->sched->syms, o.format, o.bytes, &node, &e))
         return does_not_decode(r, &e);
     sched_node_set(r->sched, node);
     node_unref(r->sched->syms, node);
@@ -263,15 +267,13 @@ static const char *remove_node(struct replay *r, struct record_wire *w)
 
 static const char *set_pod(struct replay *r, struct record_wire *w)
 {
-    enum typed_format format;
+    struct recorded_object o;
     const struct pod *pod;
     struct err e;
     err_init(&e, &r->scratch);
-    bool known = read_format(w, &format);
-    struct str bytes = record_get_text(w);
-    if (!known || !wire_is_done(w))
+    if (!read_object(w, &o))
         return "its payload makes no sense";
-    if (pod_decode(r->sched->syms, format, bytes, &pod, &e))
+    if (pod_decode(r->sched->syms, o.format, o.bytes, &pod, &e))
         return does_not_decode(r, &e);
     sched_pod_set(r->sched, pod);
     pod_unref(r->sched->syms, pod);
@@ -289,16 +291,14 @@ static const char *remove_pod(struct replay *r, struct record_wire *w)
 
 static const char *set_object(struct replay *r, struct record_wire *w)
 {
-    enum typed_format format;
+    struct recorded_object o;
     const void *form;
     struct err e;
     err_init(&e, &r->scratch);
     uint64_t kind = record_get_u64(w);
-    bool known = read_format(w, &format) && kind < N_OBJECT_KINDS;
-    struct str bytes = record_get_text(w);
-    if (!known || !wire_is_done(w))
+    if (!read_object(w, &o) || kind >= N_OBJECT_KINDS)
         return "its payload makes no sense";
-    if (object_form_decode((enum object_kind)kind, r->sched->syms, format, bytes, &form, &e))
+    if (object_form_decode((enum object_kind)kind, r->sched->syms, o.format, o.bytes, &form, &e))
         return does_not_decode(r, &e);
     sched_object_set(r->sched, (enum object_kind)kind, form);
     object_unref(r->sched->syms, (enum object_kind)kind, form);
