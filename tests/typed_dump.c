@@ -1,12 +1,12 @@
 /* tests/typed_dump.c - see typed_dump.h. */
 #include "tests/typed_dump.h"
 
-#include "api/lease.h"
-#include "api/namespace.h"
-#include "api/node.h"
-#include "api/policy.h"
-#include "api/storage.h"
-#include "api/workload.h"
+#include "forms/lease.h"
+#include "forms/namespace.h"
+#include "forms/node.h"
+#include "forms/policy.h"
+#include "forms/storage.h"
+#include "forms/workload.h"
 
 struct dump {
     struct strbuf *to;

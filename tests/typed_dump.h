@@ -5,8 +5,8 @@
  * both are alive. */
 #pragma once
 
-#include "api/typed.h"
 #include "base/strbuf.h"
+#include "forms/typed.h"
 
 struct typed_kind {
     const char *api_version, *kind;

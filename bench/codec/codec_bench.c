@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "api/json.h"
-#include "api/pod.h"
-#include "api/proto.h"
+#include "codec/json.h"
+#include "codec/proto.h"
+#include "forms/pod.h"
 
 enum { BATCHES = 7, TEXT_BYTES_MAX = 16 << 20 };
 static const double batch_ns = 60e6;

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/node.h"
-#include "api/object.h"
-#include "api/pod.h"
-#include "api/yaml.h"
 #include "base/mem.h"
 #include "cmd/cmd.h"
+#include "codec/object.h"
+#include "codec/yaml.h"
+#include "forms/node.h"
+#include "forms/pod.h"
 
 static const char help[] =
     "usage: berth decode -f FILE [-f FILE...] [-o summary|json|yaml] [--strict]\n\n"

@@ -1,6 +1,6 @@
 /* cmd/explain_json.c - see explain.h: an explanation for programs. */
-#include "api/json.h"
 #include "cmd/explain.h"
+#include "codec/json.h"
 
 static void add_value(struct strbuf *to, const char *text)
 {

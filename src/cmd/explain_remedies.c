@@ -1,6 +1,6 @@
 /* cmd/explain_remedies.c - see explain.h: what would place a pending pod, for people and for programs. */
-#include "api/json.h"
 #include "cmd/explain.h"
+#include "codec/json.h"
 
 /* ---- Text ---- */
 

@@ -2,7 +2,7 @@
  * validate_args.c. Upstream: pkg/scheduler/apis/config/v1/defaults.go, v1.36. */
 #include "config/args.h"
 
-#include "api/json.h"
+#include "codec/json.h"
 #include "config/slots.h"
 
 #define SECOND_NS ((int64_t)1000000000)

@@ -5,9 +5,9 @@
  * the first document. */
 #include "config/decode.h"
 
-#include "api/json.h"
-#include "api/type_meta.h"
-#include "api/yaml.h"
+#include "codec/json.h"
+#include "codec/type_meta.h"
+#include "codec/yaml.h"
 #include "config/args.h"
 #include "config/slots.h"
 

@@ -1,8 +1,8 @@
 /* config/print.c - a completed configuration as JSON and YAML, as upstream's encoder writes it: see config.h.
  *
  * The plain structs go back into generic values, and those through the schema's encoder. */
-#include "api/json.h"
-#include "api/yaml.h"
+#include "codec/json.h"
+#include "codec/yaml.h"
 #include "config/args.h"
 #include "config/config.h"
 #include "config/points.h"

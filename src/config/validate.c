@@ -3,8 +3,8 @@
  *
  * Errors stand in upstream's order; where that is the random one of a map, in the order of the fields. */
 #include "api/duration.h"
-#include "api/json.h"
 #include "api/validate.h"
+#include "codec/json.h"
 #include "config/args.h"
 #include "config/points.h"
 

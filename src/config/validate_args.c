@@ -1,9 +1,9 @@
 /* config/validate_args.c - what arguments of plugins may say (plugins.md 4).
  * Upstream: pkg/scheduler/apis/config/validation/validation_pluginargs.go, v1.36. */
 #include "api/duration.h"
-#include "api/json.h"
 #include "api/node_selector.h"
 #include "api/validate.h"
+#include "codec/json.h"
 #include "config/args.h"
 #include "config/slots.h"
 

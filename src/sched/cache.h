@@ -17,11 +17,11 @@
  * Owns: one reference per node and per pod. Time: none. */
 #pragma once
 
-#include "api/node.h"
-#include "api/pod.h"
 #include "base/bitset.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "forms/node.h"
+#include "forms/pod.h"
 
 typedef uint32_t node_id;
 typedef VEC(node_id) node_id_vec;

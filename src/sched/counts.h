@@ -13,8 +13,8 @@
  * Thread: scheduling thread only.    Owns: copies of selectors and terms, with references to their syms. */
 #pragma once
 
-#include "api/pod.h"
 #include "base/vec.h"
+#include "forms/pod.h"
 
 enum { COUNTS_BYTES_MAX = 256 << 20 }; /* of matching columns */
 

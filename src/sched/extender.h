@@ -12,7 +12,7 @@
  * Thread: scheduling thread only. */
 #pragma once
 
-#include "api/pod.h"
+#include "forms/pod.h"
 #include "sched/io.h"
 #include "sched/verdict.h"
 

@@ -7,10 +7,10 @@
  * does not need is dropped. */
 #include "sched/queue_priv.h"
 
-#include "api/form.h"
-#include "api/storage.h"
-#include "api/volume.h"
 #include "base/mem.h"
+#include "forms/form.h"
+#include "forms/storage.h"
+#include "forms/volume.h"
 
 enum { FIRST_EVENTS = 64 };
 

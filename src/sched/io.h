@@ -10,8 +10,8 @@
  * Thread: scheduling thread only. */
 #pragma once
 
-#include "api/node.h"
-#include "api/pod.h"
+#include "forms/node.h"
+#include "forms/pod.h"
 
 /* Why a pod was not placed, for its PodScheduled condition. */
 enum failure_kind { FAILURE_UNSCHEDULABLE, FAILURE_SCHEDULER_ERROR };

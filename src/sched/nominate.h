@@ -5,9 +5,9 @@
  * Thread: scheduling thread only.    Owns: one reference per pod. */
 #pragma once
 
-#include "api/pod.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "forms/pod.h"
 
 enum { NOMINATOR_LOG_MAX = 256 };
 

@@ -6,11 +6,11 @@
  * Thread: scheduling thread only.    Owns: one reference per object. */
 #pragma once
 
-#include "api/namespace.h"
-#include "api/policy.h"
-#include "api/storage.h"
-#include "api/volume.h"
-#include "api/workload.h"
+#include "forms/namespace.h"
+#include "forms/policy.h"
+#include "forms/storage.h"
+#include "forms/volume.h"
+#include "forms/workload.h"
 
 enum object_kind {
     OBJECT_NAMESPACE,

@@ -10,9 +10,9 @@
  * Thread: scheduling thread only.    Owns: one reference to the pod. */
 #pragma once
 
-#include "api/pod.h"
 #include "base/heap.h"
 #include "base/list.h"
+#include "forms/pod.h"
 
 #define TIME_NONE INT64_MIN
 #define PLUGIN_NONE UINT8_MAX

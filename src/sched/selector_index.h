@@ -9,9 +9,9 @@
  * Thread: as its owner.    Owns: the lists; items and the syms of their selectors are the caller's. */
 #pragma once
 
-#include "api/match.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "forms/match.h"
 
 enum { SELECTOR_INDEX_VALUES_MAX = 8 }; /* of the rule that an item is listed under */
 

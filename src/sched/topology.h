@@ -9,9 +9,9 @@
  * Thread: scheduling thread only. */
 #pragma once
 
-#include "api/match.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "forms/match.h"
 
 enum { TOPOLOGY_KEYS_MAX = 256 };
 

@@ -9,8 +9,8 @@
  * stays as it is meanwhile. */
 #pragma once
 
-#include "api/pod.h"
-#include "api/policy.h"
+#include "forms/pod.h"
+#include "forms/policy.h"
 #include "sim/input.h"
 
 /* Pods of one controller that one budget covers. */

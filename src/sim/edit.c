@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "api/json.h"
+#include "codec/json.h"
 
 static struct value copy_slots(struct arena *a, const struct type *t, const struct value *v)
 {

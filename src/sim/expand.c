@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "api/json.h"
+#include "codec/json.h"
 #include "plugins/plugins.h"
 #include "sim/check.h"
 #include "sim/defaults.h"

@@ -1,7 +1,7 @@
 /* sim/forms.c - see forms.h. */
 #include "sim/forms.h"
 
-#include "api/json.h"
+#include "codec/json.h"
 #include "sim/check.h"
 #include "sim/defaults.h"
 #include "sim/edit.h"

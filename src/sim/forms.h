@@ -1,4 +1,4 @@
-/* sim/forms.h - the typed forms (api/typed.h) of a simulation's objects.
+/* sim/forms.h - the typed forms (forms/typed.h) of a simulation's objects.
  *
  * The input holds one reference to the form of every object that has one; worlds take their own. A pod
  * has nothing but its form once it was made: what is read of pods is read there. Other kinds keep their
@@ -8,8 +8,8 @@
  * Thread: one, the owner of the sym table. */
 #pragma once
 
-#include "api/node.h"
-#include "api/pod.h"
+#include "forms/node.h"
+#include "forms/pod.h"
 #include "sched/objects.h"
 #include "sim/input.h"
 

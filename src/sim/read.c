@@ -5,11 +5,11 @@
  * the kind of a list behind its items, so that this begins before it is known what the document is.
  * When it turns out to be something else, or no JSON at all, what was added is taken back
  * (sim_input_rewind) and the document is read the long way: as a tree, or as YAML. */
-#include "api/json.h"
-#include "api/json_scan.h"
-#include "api/type_meta.h"
-#include "api/yaml.h"
 #include "base/utf8.h"
+#include "codec/json.h"
+#include "codec/json_scan.h"
+#include "codec/type_meta.h"
+#include "codec/yaml.h"
 #include "sim/check.h"
 #include "sim/defaults.h"
 #include "sim/forms.h"

@@ -1,7 +1,7 @@
 /* sim/report_json.c - see report.h: the reports for programs. docs/simulate.md describes the fields;
  * they only ever grow. */
-#include "api/json.h"
-#include "api/yaml.h"
+#include "codec/json.h"
+#include "codec/yaml.h"
 #include "sim/other_resources.h"
 #include "sim/report_priv.h"
 

@@ -9,7 +9,7 @@
  * with. In JSON it can only be part of a string, where it has an escape. */
 #include "sim/report_page.h"
 
-#include "api/json.h"
+#include "codec/json.h"
 #include "sim/report_priv.h"
 
 /* ---- Texts that repeat ---- */

@@ -1,6 +1,6 @@
 /* sim/report_what_if_json.c - what-if answers for programs; see report_what_if.h. docs/simulate.md
  * has the fields. */
-#include "api/json.h"
+#include "codec/json.h"
 #include "sim/report_what_if.h"
 
 /* ---- Pieces ---- */

@@ -1,8 +1,8 @@
 /* sim/trace_pods.c - see trace_pods.h. */
 #include "sim/trace_pods.h"
 
-#include "api/json.h"
-#include "api/namespace.h"
+#include "codec/json.h"
+#include "forms/namespace.h"
 #include "sim/defaults.h"
 #include "sim/edit.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "api/json.h"
+#include "codec/json.h"
 #include "sim/trace_chart.h"
 
 enum { CLASSES_SHOWN_MAX = 12, REASONS_SHOWN_MAX = 12, TIME_COLUMN = 9 };

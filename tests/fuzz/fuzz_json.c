@@ -5,8 +5,8 @@
  * pointer to the zero time and no pointer). Whole bodies take the same texts as the decoder alone. */
 #include <stdlib.h>
 
-#include "api/json_scan.h"
-#include "api/object.h"
+#include "codec/json_scan.h"
+#include "codec/object.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

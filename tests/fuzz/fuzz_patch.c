@@ -5,9 +5,9 @@
  * it must encode to something that decodes to the same. */
 #include <stdlib.h>
 
-#include "api/json.h"
-#include "api/json_scan.h"
-#include "api/patch.h"
+#include "codec/json.h"
+#include "codec/json_scan.h"
+#include "patch/patch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

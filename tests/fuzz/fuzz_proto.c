@@ -3,8 +3,8 @@
  * What decodes is encoded, decoded and encoded again, and must come out as the same bytes and the same JSON. */
 #include <stdlib.h>
 
-#include "api/json.h"
-#include "api/proto.h"
+#include "codec/json.h"
+#include "codec/proto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/json_scan.h"
-#include "api/yaml.h"
+#include "codec/json_scan.h"
+#include "codec/yaml.h"
 
 enum { TEXT_BYTES_MAX = 64 << 10 }; /* aliases may make much of little */
 

@@ -1,7 +1,7 @@
 /* JSON along the schema: what is accepted, what it becomes, how refusals and findings are worded, what is
  * written. The expected texts are those of Kubernetes v1.36. */
-#include "api/json.h"
-#include "api/json_scan.h"
+#include "codec/json.h"
+#include "codec/json_scan.h"
 #include "tests/test.h"
 
 static const struct type *type_of(const char *name)

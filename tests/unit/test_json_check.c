@@ -1,6 +1,6 @@
 /* json_check: the wording of Go's encoding/json for the first fault, and agreement with the scanner. */
-#include "api/json_scan.h"
 #include "base/strbuf.h"
+#include "codec/json_scan.h"
 #include "tests/test.h"
 
 static const char *fault(struct arena *a, struct str text)

@@ -1,6 +1,6 @@
 /* The JSON scanner: tokens, unescaping, skipping, compacting. */
-#include "api/json_scan.h"
 #include "base/strbuf.h"
+#include "codec/json_scan.h"
 #include "tests/test.h"
 
 TEST(strings_read_as_upstream_reads_them)

@@ -1,8 +1,8 @@
 /* Selectors over syms: they match what label_selector.h and node_selector.h say. */
-#include "api/match.h"
+#include "forms/match.h"
 
-#include "api/inputs.h"
-#include "api/workload.h"
+#include "forms/inputs.h"
+#include "forms/workload.h"
 #include "tests/test.h"
 #include "tests/unit/typed_world.h"
 
@@ -91,7 +91,7 @@ static struct node_rules make_rules(struct world *w, const char *json)
 {
     struct build b = { &w->arena, &w->syms, &w->e };
     struct node_selector_in *in = ARENA_NEW(&w->arena, struct node_selector_in);
-    if (bind_decode(&w->arena, &bind_node_selector, TYPED_JSON, str_of(json), in, &w->e))
+    if (fill_decode(&w->arena, &fill_node_selector, TYPED_JSON, str_of(json), in, &w->e))
         FAIL("%s", w->e.message);
     return build_node_rules(&b, in);
 }

@@ -1,5 +1,5 @@
 /* What a node's form holds. */
-#include "api/node.h"
+#include "forms/node.h"
 
 #include "tests/test.h"
 #include "tests/unit/typed_world.h"

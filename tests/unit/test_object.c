@@ -1,5 +1,5 @@
 /* Bodies of requests: media types, kind and version, findings, and the messages of refusals (Kubernetes v1.36). */
-#include "api/object.h"
+#include "codec/object.h"
 #include "tests/test.h"
 
 static const struct gvk pods = { { "", 0 }, { "v1", 2 }, { "Pod", 3 } };

@@ -1,6 +1,6 @@
 /* Patches: what each kind does to a document, what it refuses and in which words, and that hostile ones end. */
-#include "api/json.h"
-#include "api/patch.h"
+#include "codec/json.h"
+#include "patch/patch.h"
 #include "tests/test.h"
 
 static struct arena arena;

@@ -1,5 +1,5 @@
 /* What a pod's form holds, beyond its requests. */
-#include "api/pod.h"
+#include "forms/pod.h"
 
 #include "base/strbuf.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
 /* What a pod asks of a node: the sums of plugins.md 1.3 and 1.4. */
-#include "api/pod.h"
+#include "forms/pod.h"
 
 #include "tests/test.h"
 

@@ -3,9 +3,9 @@
  * Bytes are written as hex digits; text between quotes stands for itself: "0a 03 'pod'". */
 #include <stdlib.h>
 
-#include "api/json.h"
-#include "api/json_scan.h"
-#include "api/proto.h"
+#include "codec/json.h"
+#include "codec/json_scan.h"
+#include "codec/proto.h"
 #include "tests/test.h"
 
 static struct arena arena;

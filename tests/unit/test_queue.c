@@ -1,5 +1,5 @@
 /* The rules of the queue; queue_check runs after every call. */
-#include "api/storage.h"
+#include "forms/storage.h"
 #include "tests/unit/queue_story.h"
 #include "tests/unit/queue_world.h"
 

@@ -1,5 +1,5 @@
 /* Reports of a simulation: rows for awk, YAML, the page's data, and texts that try to be something else. */
-#include "api/yaml.h"
+#include "codec/yaml.h"
 #include "plugins/plugins.h"
 #include "sim/expand.h"
 #include "sim/forms.h"

@@ -1,5 +1,5 @@
 /* Names and amounts of resources. */
-#include "api/resources.h"
+#include "forms/resources.h"
 
 #include "tests/test.h"
 
@@ -91,11 +91,11 @@ TEST(amounts_are_exact)
 
 TEST(lists_become_vectors)
 {
-    struct bind_pair pairs[] = {
+    struct fill_pair pairs[] = {
         { STR("z.example.com/b"), STR("2") }, { STR("cpu"), STR("100m") }, { STR("odd"), STR("not a quantity") },
         { STR("example.com/a"), STR("1500m") }, { STR("cpu"), STR("0.2") }, { STR("pods"), STR("3") },
     };
-    bind_map list = { pairs, 6, 6, true };
+    fill_map list = { pairs, 6, 6, true };
     struct arena a;
     arena_init(&a);
     struct err e;
@@ -132,10 +132,10 @@ TEST(too_many_resources_are_refused)
     arena_init(&a);
     struct err e;
     err_init(&e, &a);
-    struct bind_pair pairs[RESOURCE_SCALARS_MAX + 1];
+    struct fill_pair pairs[RESOURCE_SCALARS_MAX + 1];
     for (size_t i = 0; i <= RESOURCE_SCALARS_MAX; i++)
-        pairs[i] = (struct bind_pair){ str_of(arena_printf(&a, "example.com/r%zu", i)), STR("1") };
-    bind_map list = { pairs, RESOURCE_SCALARS_MAX, 0, true };
+        pairs[i] = (struct fill_pair){ str_of(arena_printf(&a, "example.com/r%zu", i)), STR("1") };
+    fill_map list = { pairs, RESOURCE_SCALARS_MAX, 0, true };
     struct resource_axes axes = { .arena = &a, .e = &e };
     CHECK(!axes_add(&axes, &list));
     CHECK(!axes_add(&axes, &list)); /* the same ones again are no more */

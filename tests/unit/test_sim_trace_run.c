@@ -2,8 +2,8 @@
  * what must always hold, and the ways of single pods. */
 #include <stdlib.h>
 
-#include "api/json.h"
 #include "base/rand.h"
+#include "codec/json.h"
 #include "sim/trace_make.h"
 #include "tests/unit/trace_world.h"
 

@@ -1,10 +1,10 @@
 /* The kinds of storage.k8s.io, budgets, classes of priority, workloads, namespaces and leases. */
-#include "api/storage.h"
+#include "forms/storage.h"
 
-#include "api/lease.h"
-#include "api/namespace.h"
-#include "api/policy.h"
-#include "api/workload.h"
+#include "forms/lease.h"
+#include "forms/namespace.h"
+#include "forms/policy.h"
+#include "forms/workload.h"
 #include "tests/test.h"
 #include "tests/unit/typed_world.h"
 

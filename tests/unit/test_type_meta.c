@@ -1,5 +1,5 @@
-/* What a document says it is: api/type_meta.c. */
-#include "api/type_meta.h"
+/* What a document says it is: codec/type_meta.c. */
+#include "codec/type_meta.h"
 #include "tests/test.h"
 
 static const struct {

@@ -1,7 +1,7 @@
 /* Every kind that has a typed form: both formats give the same one, and nothing is left behind. */
-#include "api/json.h"
-#include "api/pod.h"
-#include "api/proto.h"
+#include "codec/json.h"
+#include "codec/proto.h"
+#include "forms/pod.h"
 #include "tests/test.h"
 #include "tests/typed_dump.h"
 

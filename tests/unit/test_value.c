@@ -1,7 +1,7 @@
 /* Generic values: lookups, order of members, equality, copies. */
 #include <stdlib.h>
 
-#include "api/json.h"
+#include "codec/json.h"
 #include "tests/test.h"
 
 static struct value decoded(struct arena *a, const struct type *t, const char *json)

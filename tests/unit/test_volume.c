@@ -1,5 +1,5 @@
 /* Volumes and claims. */
-#include "api/volume.h"
+#include "forms/volume.h"
 
 #include "tests/test.h"
 #include "tests/unit/typed_world.h"

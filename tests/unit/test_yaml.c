@@ -1,5 +1,5 @@
 /* YAML: what texts mean, maps, aliases, faults and their words, limits; printing; streams of documents. */
-#include "api/yaml.h"
+#include "codec/yaml.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* codec: JSON to JSON, JSON to protobuf, protobuf to JSON, also as events of a watch. codec-unknown: lenient
  * decoding. CODEC.md sections 1 and 2. */
-#include "api/json.h"
-#include "api/object.h"
-#include "api/proto.h"
 #include "base/strbuf.h"
+#include "codec/json.h"
+#include "codec/object.h"
+#include "codec/proto.h"
 #include "tests/vectors/vectors.h"
 
 enum { FRAME_HEAD_BYTES = 4 }; /* length of a watch event in protobuf, big endian */

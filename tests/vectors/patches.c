@@ -2,8 +2,8 @@
  *
  * A record without a kind is a plain document: the library's semantics alone, compared as a value. Messages of 422
  * may quote the patched document and those of 500 print Go maps; there code and detail count. */
-#include "api/json.h"
-#include "api/patch.h"
+#include "codec/json.h"
+#include "patch/patch.h"
 #include "tests/vectors/vectors.h"
 
 static struct str encode_plain(struct arena *a, const struct value *v)

@@ -1,5 +1,5 @@
 /* tests/vectors/requests.c - what the pods of the scheduling families add to a node's accounts. */
-#include "api/pod.h"
+#include "forms/pod.h"
 #include "tests/typed_dump.h"
 #include "tests/vectors/vectors.h"
 

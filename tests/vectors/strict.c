@@ -1,7 +1,7 @@
 /* strict: findings, refusals and what a POST with fieldValidation=Strict is answered. CODEC.md section 3. */
-#include "api/object.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
+#include "codec/object.h"
 #include "tests/vectors/vectors.h"
 
 static struct gvk endpoint_of(struct vector_case *c)

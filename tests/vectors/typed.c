@@ -1,5 +1,5 @@
 /* tests/vectors/typed.c - typed forms of recorded objects: JSON and protobuf give the same one. */
-#include "api/proto.h"
+#include "codec/proto.h"
 #include "tests/typed_dump.h"
 #include "tests/vectors/vectors.h"
 

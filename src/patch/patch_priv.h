@@ -1,0 +1,79 @@
+/* patch/patch_priv.h - what the files of the patches share.
+ *
+ * The document of JSON and merge patches is a tree of nodes. A container starts out untouched: it still holds
+ * its members in the order of the text, with keys given twice, and is written again as it came. Whoever looks
+ * into it touches it: members are sorted, the last of equal keys stays, and it is written from its children.
+ * Both is visible to clients (raw fields, quoted documents, findings), which is why it is done as upstream
+ * does. A null inside a container is a NULL node.
+ *
+ * Thread: any. Memory: nodes live in the arena, texts in the parsed text or the arena. */
+#pragma once
+
+#include "base/strbuf.h"
+#include "patch/patch.h"
+
+enum node_kind { NODE_SCALAR, NODE_DOC, NODE_ARY };
+
+struct entry {
+    struct str key;
+    struct node *node;
+    uint32_t ordinal; /* place in the text; orders equal keys */
+};
+
+struct node {
+    struct str raw; /* the text it was parsed from; p is NULL in a null that an operation brought along */
+    uint8_t kind;
+    bool touched;
+    bool nil;                  /* a NODE_DOC that is written as null: a copy of such a null */
+    uint32_t n, cap, n_sorted; /* of a document: entries behind n_sorted were added and are in no order */
+    union {
+        struct node **items;
+        struct entry *entries;
+    };
+};
+
+/* False when the text is not JSON or nested deeper than VALUE_DEPTH_MAX. */
+bool doc_parse(struct arena *a, struct str text, struct node **ret_node);
+/* "object", "array", "string", "number", "bool", "null". */
+const char *doc_json_type(const struct node *n);
+void doc_touch(struct node *n);
+/* Of a touched document: the place of the member's node, or NULL. */
+struct node **doc_find(struct node *doc, struct str key);
+void doc_put(struct arena *a, struct node *doc, struct str key, struct node *value);
+bool doc_remove(struct node *doc, struct str key);
+/* Of a list; `at` is within it. */
+void ary_insert(struct arena *a, struct node *ary, uint32_t at, struct node *value);
+void ary_remove(struct node *ary, uint32_t at);
+/* Touches what it compares. Scalars are equal when they are spelled alike. */
+bool doc_equal(struct node *a, struct node *b);
+/* Appends the text; false when it is nested too deep. */
+bool doc_write(struct strbuf *to, struct node *n, unsigned depth);
+/* doc_write into the arena. */
+bool doc_text(struct arena *a, struct node *n, struct str *ret_text);
+
+/* Texts about unknown and duplicate fields, bounded by the limits of patch.h. */
+struct texts {
+    struct arena *arena;
+    const char **at;
+    unsigned n, cap;
+    size_t n_bytes;
+};
+void texts_add(struct texts *t, struct str text);
+
+/* What strict decoding of the patch itself complains about; BAD_REQUEST when it does not decode. */
+enum err_code json_patch_check(struct arena *a, struct str patch, struct texts *findings,
+                               struct err *e) ERR_MUST_CHECK;
+enum err_code plain_check(struct arena *a, struct str patch, struct texts *findings,
+                          struct err *e) ERR_MUST_CHECK;
+
+/* A plain value to a typed one without a detour over text, as the API server does after a strategic merge.
+ * `findings` (or NULL) gets unknown fields, sorted. INVALID with the converter's own texts. */
+enum err_code convert_plain(struct arena *a, const struct type *t, const struct value *plain,
+                            struct texts *findings, struct value *ret_value,
+                            struct err *e) ERR_MUST_CHECK;
+
+/* A plain value as Go prints it with %v, or with %s. */
+void go_print(struct strbuf *to, const struct value *v, char verb);
+const char *go_kind(const struct value *v);  /* "map", "slice", "string", "int64", ... */
+/* A buffer's text for an error message; the buffer is done with. */
+const char *take_text(struct arena *a, struct strbuf *b);
