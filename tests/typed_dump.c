@@ -275,7 +275,7 @@ static void add_storage(const struct dump *d, const char *name, const struct sto
 
 static void dump_pv(const struct dump *d, const struct pv *v)
 {
-    add_sym(d, "class", v->class);
+    add_sym(d, "class", v->storage_class);
     add_sym(d, "attributes_class", v->attributes_class);
     add_storage(d, "capacity", &v->capacity);
     if (v->claim) {
@@ -292,7 +292,7 @@ static void dump_pv(const struct dump *d, const struct pv *v)
 
 static void dump_pvc(const struct dump *d, const struct pvc *c)
 {
-    add_sym(d, "class", c->class);
+    add_sym(d, "class", c->storage_class);
     add_sym(d, "attributes_class", c->attributes_class);
     add_sym(d, "selected_node", c->selected_node);
     add_text(d, "volume", c->volume_name);
@@ -326,7 +326,7 @@ static void dump_csi_driver(const struct dump *d, const struct csi_driver *c)
 
 static void dump_csi_storage_capacity(const struct dump *d, const struct csi_storage_capacity *c)
 {
-    add_sym(d, "class", c->class);
+    add_sym(d, "class", c->storage_class);
     add_matcher(d, "topology", &c->node_topology);
     add_storage(d, "capacity", &c->capacity);
     add_storage(d, "maximum", &c->maximum_volume_size);

@@ -1,6 +1,6 @@
 /* api/names.c - see names.h.
  *
- * Characters are put into classes, one bit each, and a name is matched by which classes may stand
+ * Characters are put into kinds, one bit each, and a name is matched by which kinds may stand
  * first, inside and last. All of upstream's expressions for names are of that form or a list of such
  * parts between dots. */
 #include "api/names.h"
@@ -45,7 +45,7 @@ enum {
     ALNUM = LETTER | DIGIT,
 };
 
-static unsigned class_of(char c)
+static unsigned kind_of(char c)
 {
     if (c >= 'a' && c <= 'z')
         return LOWER;
@@ -56,19 +56,19 @@ static unsigned class_of(char c)
     return c == '-' ? DASH : c == '.' ? DOT : c == '_' ? UNDERSCORE : 0;
 }
 
-/* One or more characters, all of the classes given. */
-static bool all_of(struct str s, unsigned classes)
+/* One or more characters, all of the kinds given. */
+static bool all_of(struct str s, unsigned kinds)
 {
     for (size_t i = 0; i < s.n; i++)
-        if (!(class_of(s.p[i]) & classes))
+        if (!(kind_of(s.p[i]) & kinds))
             return false;
     return s.n > 0;
 }
 
-/* Like all_of, with classes of their own for the first and the last character. */
+/* Like all_of, with kinds of their own for the first and the last character. */
 static bool bounded(struct str s, unsigned first, unsigned inside, unsigned last)
 {
-    return all_of(s, inside) && (class_of(s.p[0]) & first) && (class_of(s.p[s.n - 1]) & last);
+    return all_of(s, inside) && (kind_of(s.p[0]) & first) && (kind_of(s.p[s.n - 1]) & last);
 }
 
 static bool is_dns1123_label(struct str s)
@@ -231,7 +231,7 @@ struct name_errors name_label_value(struct str name)
 static bool has_lower(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
-        if (class_of(s.p[i]) == LOWER)
+        if (kind_of(s.p[i]) == LOWER)
             return true;
     return false;
 }

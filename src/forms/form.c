@@ -106,31 +106,31 @@ void walk_owner(struct walk *w, const struct owner_ref **owner)
 /* ---- Blocks ---- */
 
 /* `mode` is PACK or COPY. */
-static void *make_block(const struct form_class *c, struct sym_table *syms, const void *form, enum walk_mode mode)
+static void *make_block(const struct form_type *type, struct sym_table *syms, const void *form, enum walk_mode mode)
 {
     struct walk measure = { .syms = syms, .mode = WALK_MEASURE };
-    c->walk(&measure, walk_into(form));
-    size_t words = c->n_bytes + measure.n_bytes[WALK_WORDS];
+    type->walk(&measure, walk_into(form));
+    size_t words = type->n_bytes + measure.n_bytes[WALK_WORDS];
     size_t halves = words + measure.n_bytes[WALK_HALVES];
     size_t n_bytes = halves + measure.n_bytes[WALK_TEXTS];
     assert(n_bytes <= UINT32_MAX); /* inputs are limited: FILL_BYTES_MAX */
     char *block = mem_alloc(n_bytes);
-    memcpy(block, form, c->n_bytes);
-    struct walk w = { .syms = syms, .mode = mode, .at = { block + c->n_bytes, block + words, block + halves } };
-    c->walk(&w, block);
+    memcpy(block, form, type->n_bytes);
+    struct walk w = { .syms = syms, .mode = mode, .at = { block + type->n_bytes, block + words, block + halves } };
+    type->walk(&w, block);
     *(struct typed *)block = (struct typed){ .n_refs = 1, .n_bytes = (uint32_t)n_bytes };
     return block;
 }
 
-static void release_syms(const struct form_class *c, struct sym_table *syms, void *form)
+static void release_syms(const struct form_type *type, struct sym_table *syms, void *form)
 {
     struct walk w = { .syms = syms, .mode = WALK_UNREF };
-    c->walk(&w, form);
+    type->walk(&w, form);
 }
 
-const void *form_copy(const struct form_class *c, struct sym_table *syms, const void *form)
+const void *form_copy(const struct form_type *type, struct sym_table *syms, const void *form)
 {
-    return make_block(c, syms, form, WALK_COPY);
+    return make_block(type, syms, form, WALK_COPY);
 }
 
 const void *form_ref(const void *form)
@@ -141,7 +141,7 @@ const void *form_ref(const void *form)
     return form;
 }
 
-void form_unref(const struct form_class *c, struct sym_table *syms, const void *form)
+void form_unref(const struct form_type *type, struct sym_table *syms, const void *form)
 {
     struct typed *t = walk_into(form);
     if (!t)
@@ -149,22 +149,22 @@ void form_unref(const struct form_class *c, struct sym_table *syms, const void *
     assert(t->n_refs > 0);
     if (--t->n_refs > 0)
         return;
-    release_syms(c, syms, t);
+    release_syms(type, syms, t);
     free(t);
 }
 
-static enum err_code decode_scratch(const struct form_class *c, struct build *b, enum typed_format format,
+static enum err_code decode_scratch(const struct form_type *type, struct build *b, enum typed_format format,
                                     struct str bytes, const void **ret_form)
 {
-    void *input = arena_zalloc(b->arena, c->input->n_bytes);
-    void *form = arena_zalloc(b->arena, c->n_bytes);
-    if (fill_decode(b->arena, c->input, format, bytes, input, b->e))
+    void *input = arena_zalloc(b->arena, type->input->n_bytes);
+    void *form = arena_zalloc(b->arena, type->n_bytes);
+    if (fill_decode(b->arena, type->input, format, bytes, input, b->e))
         return b->e->code;
-    if (c->build(b, input, form)) {
-        release_syms(c, b->syms, form);
+    if (type->build(b, input, form)) {
+        release_syms(type, b->syms, form);
         return b->e->code;
     }
-    *ret_form = make_block(c, b->syms, form, WALK_PACK);
+    *ret_form = make_block(type, b->syms, form, WALK_PACK);
     return ERR_OK;
 }
 
@@ -178,12 +178,12 @@ static void rewind_error(struct err *e, struct arena_mark mark)
     free(message);
 }
 
-enum err_code form_decode(const struct form_class *c, struct sym_table *syms, enum typed_format format,
+enum err_code form_decode(const struct form_type *type, struct sym_table *syms, enum typed_format format,
                           struct str bytes, const void **ret_form, struct err *e)
 {
     struct arena_mark mark = arena_save(e->arena);
     struct build b = { e->arena, syms, e };
-    enum err_code rc = decode_scratch(c, &b, format, bytes, ret_form);
+    enum err_code rc = decode_scratch(type, &b, format, bytes, ret_form);
     if (rc)
         rewind_error(e, mark);
     else

@@ -81,7 +81,7 @@ struct build {
     struct err *e;
 };
 
-struct form_class {
+struct form_type {
     const struct fill_type *input;
     size_t n_bytes; /* of the form's struct, which begins with struct typed */
     /* Fills the zeroed form. On failure too every sym in it must be one that it owns, or SYM_EMPTY. */
@@ -89,21 +89,21 @@ struct form_class {
     void (*walk)(struct walk *w, void *form);
 };
 
-enum err_code form_decode(const struct form_class *c, struct sym_table *syms, enum typed_format format,
+enum err_code form_decode(const struct form_type *type, struct sym_table *syms, enum typed_format format,
                           struct str bytes, const void **ret_form, struct err *e) ERR_MUST_CHECK;
 /* A new block with one reference. `form` may be a copy of a form's struct with some members changed: to make
  * another form out of one that is there. */
-const void *form_copy(const struct form_class *c, struct sym_table *syms, const void *form);
+const void *form_copy(const struct form_type *type, struct sym_table *syms, const void *form);
 const void *form_ref(const void *form);
-void form_unref(const struct form_class *c, struct sym_table *syms, const void *form);
+void form_unref(const struct form_type *type, struct sym_table *syms, const void *form);
 
 /* The three functions that every kind has, for the end of its file. */
-#define FORM_FUNCTIONS(kind, class)                                                        \
+#define FORM_FUNCTIONS(kind, type)                                                         \
     enum err_code kind##_decode(struct sym_table *syms, enum typed_format format, struct str bytes, \
                                 const struct kind **ret_form, struct err *e)               \
     {                                                                                      \
         const void *form;                                                                  \
-        enum err_code rc = form_decode(&(class), syms, format, bytes, &form, e);           \
+        enum err_code rc = form_decode(&(type), syms, format, bytes, &form, e);           \
         if (!rc)                                                                           \
             *ret_form = form;                                                              \
         return rc;                                                                         \
@@ -114,5 +114,5 @@ void form_unref(const struct form_class *c, struct sym_table *syms, const void *
     }                                                                                      \
     void kind##_unref(struct sym_table *syms, const struct kind *form)                     \
     {                                                                                      \
-        form_unref(&(class), syms, form);                                                  \
+        form_unref(&(type), syms, form);                                                  \
     }

@@ -59,6 +59,6 @@ static void walk(struct walk *w, void *form)
     WALK_TEXT(w, l->strategy);
 }
 
-static const struct form_class class = { &fill_lease, sizeof(struct lease), build, walk };
+static const struct form_type type = { &fill_lease, sizeof(struct lease), build, walk };
 
-FORM_FUNCTIONS(lease, class)
+FORM_FUNCTIONS(lease, type)

@@ -28,6 +28,6 @@ static void walk(struct walk *w, void *form)
     walk_sym(w, n->name);
 }
 
-static const struct form_class class = { &fill_namespace, sizeof(struct namespace), build, walk };
+static const struct form_type type = { &fill_namespace, sizeof(struct namespace), build, walk };
 
-FORM_FUNCTIONS(namespace, class)
+FORM_FUNCTIONS(namespace, type)

@@ -209,13 +209,13 @@ static void walk(struct walk *w, void *form)
     walk_syms(w, &node->declared_features, node->n_declared_features);
 }
 
-static const struct form_class class = { &fill_node, sizeof(struct node), build, walk };
+static const struct form_type type = { &fill_node, sizeof(struct node), build, walk };
 
-FORM_FUNCTIONS(node, class)
+FORM_FUNCTIONS(node, type)
 
 const struct node *node_of_changed(struct sym_table *syms, const struct node *changed)
 {
-    return form_copy(&class, syms, changed);
+    return form_copy(&type, syms, changed);
 }
 
 bool node_taints_equal(const struct node *a, const struct node *b)

@@ -504,27 +504,27 @@ static void walk(struct walk *w, void *form)
     walk_lists(w, pod);
 }
 
-static const struct form_class class = { &fill_pod, sizeof(struct pod), build, walk };
+static const struct form_type type = { &fill_pod, sizeof(struct pod), build, walk };
 
-FORM_FUNCTIONS(pod, class)
+FORM_FUNCTIONS(pod, type)
 
 const struct pod *pod_with_node(struct sym_table *syms, const struct pod *p, sym node_name)
 {
     struct pod changed = *p;
     changed.node_name = node_name;
-    return form_copy(&class, syms, &changed);
+    return form_copy(&type, syms, &changed);
 }
 
 const struct pod *pod_with_nomination(struct sym_table *syms, const struct pod *p, sym node_name)
 {
     struct pod changed = *p;
     changed.nominated_node = node_name;
-    return form_copy(&class, syms, &changed);
+    return form_copy(&type, syms, &changed);
 }
 
 const struct pod *pod_of_changed(struct sym_table *syms, const struct pod *changed)
 {
-    return form_copy(&class, syms, changed);
+    return form_copy(&type, syms, changed);
 }
 
 const struct pod *pod_shown_nominated(struct sym_table *syms, const struct pod *p, sym node_name, uint64_t n)
@@ -534,7 +534,7 @@ const struct pod *pod_shown_nominated(struct sym_table *syms, const struct pod *
     struct pod changed = *p;
     changed.nominated_node = node_name;
     changed.meta.resource_version = version;
-    return form_copy(&class, syms, &changed);
+    return form_copy(&type, syms, &changed);
 }
 
 const struct pod *pod_with_identity(struct sym_table *syms, const struct pod *p, const char *name, const char *uid)
@@ -542,7 +542,7 @@ const struct pod *pod_with_identity(struct sym_table *syms, const struct pod *p,
     struct pod changed = *p;
     changed.meta.name = name;
     changed.meta.uid = uid;
-    return form_copy(&class, syms, &changed);
+    return form_copy(&type, syms, &changed);
 }
 
 /* The struct of a pod that nobody has scheduled yet; shares everything else with `p`. */
@@ -564,7 +564,7 @@ static struct pod unscheduled(const struct pod *p)
 const struct pod *pod_unscheduled(struct sym_table *syms, const struct pod *p)
 {
     struct pod changed = unscheduled(p);
-    return form_copy(&class, syms, &changed);
+    return form_copy(&type, syms, &changed);
 }
 
 const struct pod *pod_again(struct sym_table *syms, const struct pod *p, const char *name, const char *uid)
@@ -572,14 +572,14 @@ const struct pod *pod_again(struct sym_table *syms, const struct pod *p, const c
     struct pod changed = unscheduled(p);
     changed.meta.name = name;
     changed.meta.uid = uid;
-    return form_copy(&class, syms, &changed);
+    return form_copy(&type, syms, &changed);
 }
 
 const struct pod *pod_never_preempting(struct sym_table *syms, const struct pod *p)
 {
     struct pod changed = *p;
     changed.flags |= POD_NEVER_PREEMPTS;
-    return form_copy(&class, syms, &changed);
+    return form_copy(&type, syms, &changed);
 }
 
 const struct pod *pod_with_priority(struct sym_table *syms, const struct pod *p, int32_t priority)
@@ -587,7 +587,7 @@ const struct pod *pod_with_priority(struct sym_table *syms, const struct pod *p,
     struct pod changed = *p;
     changed.priority = priority;
     changed.flags |= POD_HAS_PRIORITY;
-    return form_copy(&class, syms, &changed);
+    return form_copy(&type, syms, &changed);
 }
 
 const struct pod *pod_with_requests(struct sym_table *syms, const struct pod *p, int64_t milli_cpu, int64_t memory)
@@ -604,5 +604,5 @@ const struct pod *pod_with_requests(struct sym_table *syms, const struct pod *p,
     changed.score = p->score == p->requested ? &requested : p->score == p->fit ? &fit : &score;
     changed.non_zero_milli_cpu = milli_cpu < 0 ? p->non_zero_milli_cpu : milli_cpu;
     changed.non_zero_memory = memory < 0 ? p->non_zero_memory : memory;
-    return form_copy(&class, syms, &changed);
+    return form_copy(&type, syms, &changed);
 }

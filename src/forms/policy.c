@@ -96,9 +96,9 @@ static void pdb_walk(struct walk *w, void *form)
         walk_text(w, walk_into(&p->disrupted[i]));
 }
 
-static const struct form_class pdb_class = { &fill_pdb, sizeof(struct pdb), pdb_build, pdb_walk };
+static const struct form_type pdb_type = { &fill_pdb, sizeof(struct pdb), pdb_build, pdb_walk };
 
-FORM_FUNCTIONS(pdb, pdb_class)
+FORM_FUNCTIONS(pdb, pdb_type)
 
 /* ---- PriorityClass ---- */
 
@@ -142,7 +142,7 @@ static void priority_walk(struct walk *w, void *form)
     walk_meta(w, &((struct priority_class *)form)->meta);
 }
 
-static const struct form_class priority_class_class = { &fill_priority, sizeof(struct priority_class),
+static const struct form_type priority_class_type = { &fill_priority, sizeof(struct priority_class),
                                                         priority_build, priority_walk };
 
-FORM_FUNCTIONS(priority_class, priority_class_class)
+FORM_FUNCTIONS(priority_class, priority_class_type)

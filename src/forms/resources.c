@@ -49,7 +49,7 @@ bool resource_is_extended(struct str name)
     return name_label_key((struct str){ quota, n_prefix + name.n }).n == 0;
 }
 
-enum resource_class resource_classify(struct str name)
+enum resource_kind resource_kind_of(struct str name)
 {
     if (str_eq(name, STR("cpu")))
         return RESOURCE_CPU;
@@ -147,7 +147,7 @@ enum err_code axes_add(struct resource_axes *x, const fill_map *list)
 {
     for (uint32_t i = 0; i < list->n; i++) {
         struct str name = list->at[i].key;
-        if (resource_classify(name) != RESOURCE_SCALAR || has_scalar(x, name))
+        if (resource_kind_of(name) != RESOURCE_SCALAR || has_scalar(x, name))
             continue;
         if (x->n_scalars == RESOURCE_SCALARS_MAX)
             return err_set(x->e, ERR_INVALID, "more than %d resources", RESOURCE_SCALARS_MAX);
@@ -172,7 +172,7 @@ struct portion *axes_vector(const struct resource_axes *x)
 /* The axis of a name, or -1. */
 static int find_axis(const struct resource_axes *x, struct str name)
 {
-    switch (resource_classify(name)) {
+    switch (resource_kind_of(name)) {
     case RESOURCE_CPU:
         return AXIS_CPU;
     case RESOURCE_MEMORY:

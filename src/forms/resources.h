@@ -30,7 +30,7 @@ struct amounts {
 int64_t amounts_scalar(const struct amounts *a, sym name);
 bool amounts_equal(const struct amounts *a, const struct amounts *b);
 
-enum resource_class {
+enum resource_kind {
     RESOURCE_IGNORED,
     RESOURCE_CPU,
     RESOURCE_MEMORY,
@@ -38,7 +38,7 @@ enum resource_class {
     RESOURCE_PODS,
     RESOURCE_SCALAR,
 };
-enum resource_class resource_classify(struct str name);
+enum resource_kind resource_kind_of(struct str name);
 /* Extended: may be named in ignoredResources. */
 bool resource_is_extended(struct str name);
 /* Huge pages, which pods may also request as a whole. */

@@ -72,7 +72,7 @@ static void class_walk(struct walk *w, void *form)
     walk_node_rules(w, &c->allowed_topologies);
 }
 
-static const struct form_class class_class = { &fill_class, sizeof(struct storage_class), class_build, class_walk };
+static const struct form_type class_class = { &fill_class, sizeof(struct storage_class), class_build, class_walk };
 
 FORM_FUNCTIONS(storage_class, class_class)
 
@@ -173,10 +173,10 @@ static void csi_node_walk(struct walk *w, void *form)
     walk_syms(w, &n->migrated_plugins, n->n_migrated_plugins);
 }
 
-static const struct form_class csi_node_class = { &fill_csi_node, sizeof(struct csi_node), csi_node_build,
+static const struct form_type csi_node_type = { &fill_csi_node, sizeof(struct csi_node), csi_node_build,
                                                   csi_node_walk };
 
-FORM_FUNCTIONS(csi_node, csi_node_class)
+FORM_FUNCTIONS(csi_node, csi_node_type)
 
 /* ---- CSIDriver ---- */
 
@@ -216,23 +216,23 @@ static void driver_walk(struct walk *w, void *form)
     walk_meta(w, &((struct csi_driver *)form)->meta);
 }
 
-static const struct form_class driver_class = { &fill_driver, sizeof(struct csi_driver), driver_build, driver_walk };
+static const struct form_type driver_type = { &fill_driver, sizeof(struct csi_driver), driver_build, driver_walk };
 
-FORM_FUNCTIONS(csi_driver, driver_class)
+FORM_FUNCTIONS(csi_driver, driver_type)
 
 /* ---- CSIStorageCapacity ---- */
 
 struct capacity_in {
     struct meta_in meta;
     struct selector_in *node_topology;
-    struct str class, capacity, maximum_volume_size;
+    struct str storage_class, capacity, maximum_volume_size;
 };
 
 static const struct fill_row capacity_rows[] = {
     [SLOT_storage_v1_CSIStorageCapacity_metadata] = FILL_STRUCT(struct capacity_in, meta, &fill_meta),
     [SLOT_storage_v1_CSIStorageCapacity_nodeTopology] =
         FILL_POINTER(struct capacity_in, node_topology, &fill_selector),
-    [SLOT_storage_v1_CSIStorageCapacity_storageClassName] = FILL_STR(struct capacity_in, class),
+    [SLOT_storage_v1_CSIStorageCapacity_storageClassName] = FILL_STR(struct capacity_in, storage_class),
     [SLOT_storage_v1_CSIStorageCapacity_capacity] = FILL_QUANTITY(struct capacity_in, capacity),
     [SLOT_storage_v1_CSIStorageCapacity_maximumVolumeSize] =
         FILL_QUANTITY(struct capacity_in, maximum_volume_size),
@@ -247,7 +247,7 @@ static enum err_code capacity_build(struct build *b, const void *input, void *fo
     if (build_meta(b, &in->meta, &c->meta) || build_storage(b, &in->capacity, "capacity", &c->capacity) ||
         build_storage(b, &in->maximum_volume_size, "maximumVolumeSize", &c->maximum_volume_size))
         return b->e->code;
-    c->class = build_sym(b, in->class);
+    c->storage_class = build_sym(b, in->storage_class);
     c->node_topology = build_matcher(b, in->node_topology);
     return ERR_OK;
 }
@@ -256,14 +256,14 @@ static void capacity_walk(struct walk *w, void *form)
 {
     struct csi_storage_capacity *c = form;
     walk_meta(w, &c->meta);
-    walk_sym(w, c->class);
+    walk_sym(w, c->storage_class);
     walk_matcher(w, &c->node_topology);
 }
 
-static const struct form_class capacity_class = { &fill_capacity, sizeof(struct csi_storage_capacity),
+static const struct form_type capacity_type = { &fill_capacity, sizeof(struct csi_storage_capacity),
                                                   capacity_build, capacity_walk };
 
-FORM_FUNCTIONS(csi_storage_capacity, capacity_class)
+FORM_FUNCTIONS(csi_storage_capacity, capacity_type)
 
 /* ---- VolumeAttachment ---- */
 
@@ -327,7 +327,7 @@ static void attachment_walk(struct walk *w, void *form)
     WALK_TEXT(w, a->volume_name);
 }
 
-static const struct form_class attachment_class = { &fill_attachment, sizeof(struct volume_attachment),
+static const struct form_type attachment_type = { &fill_attachment, sizeof(struct volume_attachment),
                                                     attachment_build, attachment_walk };
 
-FORM_FUNCTIONS(volume_attachment, attachment_class)
+FORM_FUNCTIONS(volume_attachment, attachment_type)

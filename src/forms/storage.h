@@ -42,7 +42,7 @@ TYPED_FUNCTIONS(csi_driver);
 struct csi_storage_capacity {
     struct typed typed;
     struct typed_meta meta;
-    sym class;
+    sym storage_class;
     struct matcher node_topology; /* MATCHER_NOTHING when not given */
     struct storage_amount capacity, maximum_volume_size;
 };

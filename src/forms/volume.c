@@ -97,7 +97,7 @@ struct pv_spec_in {
     struct pv_source_in *sources[N_PV_SOURCES];
     fill_strs access_modes;
     struct claim_ref_in *claim;
-    struct str class, mode, attributes_class;
+    struct str storage_class, mode, attributes_class;
     struct pv_affinity_in *affinity;
 };
 
@@ -158,7 +158,7 @@ static const struct fill_row pv_spec_rows[] = {
     PV_SOURCE(vsphereVolume, PV_SOURCE_VSPHERE, vsphere_type),
     [SLOT_core_v1_PersistentVolumeSpec_accessModes] = FILL_STRS(struct pv_spec_in, access_modes),
     [SLOT_core_v1_PersistentVolumeSpec_claimRef] = FILL_POINTER(struct pv_spec_in, claim, &claim_ref_type),
-    [SLOT_core_v1_PersistentVolumeSpec_storageClassName] = FILL_STR(struct pv_spec_in, class),
+    [SLOT_core_v1_PersistentVolumeSpec_storageClassName] = FILL_STR(struct pv_spec_in, storage_class),
     [SLOT_core_v1_PersistentVolumeSpec_volumeMode] = FILL_STR(struct pv_spec_in, mode),
     [SLOT_core_v1_PersistentVolumeSpec_volumeAttributesClassName] =
         FILL_STR(struct pv_spec_in, attributes_class),
@@ -221,7 +221,7 @@ static enum err_code pv_build(struct build *b, const void *input, void *form)
         build_source(b, &in->spec, v) ||
         build_storage(b, fill_map_find(&in->spec.capacity, STR("storage")), "spec.capacity.storage", &v->capacity))
         return b->e->code;
-    v->class = build_class(b, &in->meta, in->spec.class);
+    v->storage_class = build_class(b, &in->meta, in->spec.storage_class);
     v->attributes_class = build_sym(b, in->spec.attributes_class);
     v->affinity = build_node_rules(b, in->spec.affinity ? in->spec.affinity->required : NULL);
     v->access = access_modes(&in->spec.access_modes);
@@ -235,7 +235,7 @@ static void pv_walk(struct walk *w, void *form)
 {
     struct pv *v = form;
     walk_meta(w, &v->meta);
-    walk_sym(w, v->class);
+    walk_sym(w, v->storage_class);
     walk_sym(w, v->attributes_class);
     walk_sym(w, v->driver);
     WALK_TEXT(w, v->handle);
@@ -249,15 +249,15 @@ static void pv_walk(struct walk *w, void *form)
     walk_sym(w, claim->ns);
 }
 
-static const struct form_class pv_class = { &fill_pv, sizeof(struct pv), pv_build, pv_walk };
+static const struct form_type pv_type = { &fill_pv, sizeof(struct pv), pv_build, pv_walk };
 
-FORM_FUNCTIONS(pv, pv_class)
+FORM_FUNCTIONS(pv, pv_type)
 
 const struct pv *pv_with_claim(struct sym_table *syms, const struct pv *v, const struct claim_ref *claim)
 {
     struct pv changed = *v;
     changed.claim = claim;
-    return form_copy(&pv_class, syms, &changed);
+    return form_copy(&pv_type, syms, &changed);
 }
 
 const struct pv *pv_bound(struct sym_table *syms, const struct pv *v, const struct claim_ref *claim,
@@ -267,7 +267,7 @@ const struct pv *pv_bound(struct sym_table *syms, const struct pv *v, const stru
     changed.claim = claim;
     changed.phase = PV_BOUND;
     changed.meta.resource_version = version;
-    return form_copy(&pv_class, syms, &changed);
+    return form_copy(&pv_type, syms, &changed);
 }
 
 /* ---- PersistentVolumeClaim ---- */
@@ -280,7 +280,7 @@ struct pvc_spec_in {
     fill_strs access_modes;
     struct selector_in *selector;
     struct storage_request_in resources;
-    struct str volume_name, class, mode, attributes_class;
+    struct str volume_name, storage_class, mode, attributes_class;
 };
 
 struct pvc_in {
@@ -301,7 +301,7 @@ static const struct fill_row pvc_spec_rows[] = {
     [SLOT_core_v1_PersistentVolumeClaimSpec_resources] =
         FILL_STRUCT(struct pvc_spec_in, resources, &storage_request_type),
     [SLOT_core_v1_PersistentVolumeClaimSpec_volumeName] = FILL_STR(struct pvc_spec_in, volume_name),
-    [SLOT_core_v1_PersistentVolumeClaimSpec_storageClassName] = FILL_STR(struct pvc_spec_in, class),
+    [SLOT_core_v1_PersistentVolumeClaimSpec_storageClassName] = FILL_STR(struct pvc_spec_in, storage_class),
     [SLOT_core_v1_PersistentVolumeClaimSpec_volumeMode] = FILL_STR(struct pvc_spec_in, mode),
     [SLOT_core_v1_PersistentVolumeClaimSpec_volumeAttributesClassName] =
         FILL_STR(struct pvc_spec_in, attributes_class),
@@ -343,7 +343,7 @@ static enum err_code pvc_build(struct build *b, const void *input, void *form)
         build_storage(b, fill_map_find(&in->spec.resources.requests, STR("storage")),
                       "spec.resources.requests.storage", &c->request))
         return b->e->code;
-    c->class = build_class(b, &in->meta, in->spec.class);
+    c->storage_class = build_class(b, &in->meta, in->spec.storage_class);
     c->attributes_class = build_sym(b, in->spec.attributes_class);
     c->selector = build_matcher(b, in->spec.selector);
     c->has_selector = in->spec.selector != NULL;
@@ -359,7 +359,7 @@ static void pvc_walk(struct walk *w, void *form)
 {
     struct pvc *c = form;
     walk_meta(w, &c->meta);
-    walk_sym(w, c->class);
+    walk_sym(w, c->storage_class);
     walk_sym(w, c->attributes_class);
     walk_sym(w, c->selected_node);
     WALK_TEXT(w, c->volume_name);
@@ -367,15 +367,15 @@ static void pvc_walk(struct walk *w, void *form)
     walk_matcher(w, &c->selector);
 }
 
-static const struct form_class pvc_class = { &fill_pvc, sizeof(struct pvc), pvc_build, pvc_walk };
+static const struct form_type pvc_type = { &fill_pvc, sizeof(struct pvc), pvc_build, pvc_walk };
 
-FORM_FUNCTIONS(pvc, pvc_class)
+FORM_FUNCTIONS(pvc, pvc_type)
 
 const struct pvc *pvc_with_node(struct sym_table *syms, const struct pvc *c, sym node_name)
 {
     struct pvc changed = *c;
     changed.selected_node = node_name;
-    return form_copy(&pvc_class, syms, &changed);
+    return form_copy(&pvc_type, syms, &changed);
 }
 
 const struct pvc *pvc_bound(struct sym_table *syms, const struct pvc *c, const char *volume, const char *version)
@@ -385,5 +385,5 @@ const struct pvc *pvc_bound(struct sym_table *syms, const struct pvc *c, const c
     changed.phase = PVC_BOUND;
     changed.bind_completed = true;
     changed.meta.resource_version = version;
-    return form_copy(&pvc_class, syms, &changed);
+    return form_copy(&pvc_type, syms, &changed);
 }

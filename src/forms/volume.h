@@ -48,7 +48,7 @@ struct claim_ref {
 struct pv {
     struct typed typed;
     struct typed_meta meta; /* zone and region are among the labels */
-    sym class;              /* of the annotation, else of the spec; SYM_EMPTY: none */
+    sym storage_class;              /* of the annotation, else of the spec; SYM_EMPTY: none */
     sym attributes_class;   /* SYM_EMPTY: none */
     struct storage_amount capacity;
     const struct claim_ref *claim; /* NULL: no claimRef */
@@ -72,7 +72,7 @@ enum pvc_phase { PVC_OTHER, PVC_PENDING, PVC_BOUND, PVC_LOST };
 struct pvc {
     struct typed typed;
     struct typed_meta meta;
-    sym class;            /* as of a volume */
+    sym storage_class;            /* as of a volume */
     sym attributes_class; /* SYM_EMPTY: none */
     sym selected_node;    /* annotation volume.kubernetes.io/selected-node; SYM_NONE: not there */
     const char *volume_name;    /* "" when it has none */

@@ -46,10 +46,10 @@ static void service_walk(struct walk *w, void *form)
     walk_labels(w, &s->selector);
 }
 
-static const struct form_class service_class = { &fill_service, sizeof(struct service), service_build,
+static const struct form_type service_type = { &fill_service, sizeof(struct service), service_build,
                                                  service_walk };
 
-FORM_FUNCTIONS(service, service_class)
+FORM_FUNCTIONS(service, service_type)
 
 static enum err_code controller_build(struct build *b, const void *input, void *form)
 {
@@ -66,10 +66,10 @@ static void controller_walk(struct walk *w, void *form)
     walk_labels(w, &c->selector);
 }
 
-static const struct form_class controller_class = { &fill_controller, sizeof(struct replication_controller),
+static const struct form_type controller_type = { &fill_controller, sizeof(struct replication_controller),
                                                     controller_build, controller_walk };
 
-FORM_FUNCTIONS(replication_controller, controller_class)
+FORM_FUNCTIONS(replication_controller, controller_type)
 
 /* ---- Kinds that select by a LabelSelector ---- */
 
@@ -112,10 +112,10 @@ static void replica_set_walk(struct walk *w, void *form)
     walk_matcher(w, &s->selector);
 }
 
-static const struct form_class replica_set_class = { &fill_replica_set, sizeof(struct replica_set),
+static const struct form_type replica_set_type = { &fill_replica_set, sizeof(struct replica_set),
                                                      replica_set_build, replica_set_walk };
 
-FORM_FUNCTIONS(replica_set, replica_set_class)
+FORM_FUNCTIONS(replica_set, replica_set_type)
 
 static enum err_code stateful_set_build(struct build *b, const void *input, void *form)
 {
@@ -132,7 +132,7 @@ static void stateful_set_walk(struct walk *w, void *form)
     walk_matcher(w, &s->selector);
 }
 
-static const struct form_class stateful_set_class = { &fill_stateful_set, sizeof(struct stateful_set),
+static const struct form_type stateful_set_type = { &fill_stateful_set, sizeof(struct stateful_set),
                                                       stateful_set_build, stateful_set_walk };
 
-FORM_FUNCTIONS(stateful_set, stateful_set_class)
+FORM_FUNCTIONS(stateful_set, stateful_set_type)

@@ -92,7 +92,7 @@ static int64_t score(const struct plugin_instance *p, struct cycle *c, const str
 /* cpu and memory, as by default. */
 static bool plain(const struct resource_scorer *s)
 {
-    return s->n_resources == 2 && s->resources[0].class == RESOURCE_CPU && s->resources[1].class == RESOURCE_MEMORY;
+    return s->n_resources == 2 && s->resources[0].kind == RESOURCE_CPU && s->resources[1].kind == RESOURCE_MEMORY;
 }
 
 static void score_block(const struct plugin_instance *p, struct cycle *c, int64_t *scores)

@@ -165,7 +165,7 @@ static void add_unbound(const struct survey *s, const struct pvc *claim)
 {
     const struct data *d = s->p->data;
     const struct storage_class *class =
-        claim->class == SYM_EMPTY ? NULL : class_by_name(s->c->objects, s->p->syms, claim->class);
+        claim->storage_class == SYM_EMPTY ? NULL : class_by_name(s->c->objects, s->p->syms, claim->storage_class);
     if (!class || class->provisioner == SYM_EMPTY)
         return;
     sym driver = class->provisioner;

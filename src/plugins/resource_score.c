@@ -39,7 +39,7 @@ void resource_scorer_init(struct resource_scorer *s, struct sym_table *syms, con
     for (uint32_t i = 0; i < strategy->n_resources; i++) {
         struct str name = str_of(strategy->resources[i].name);
         s->resources[i] = (struct scored_resource){ sym_intern_static(syms, name), strategy->resources[i].weight,
-                                                    (uint8_t)resource_classify(name) };
+                                                    (uint8_t)resource_kind_of(name) };
     }
     s->shape = shape_scaled(strategy->shape, strategy->n_shape);
     s->n_shape = strategy->n_shape;
@@ -53,7 +53,7 @@ void resource_scorer_fini(struct resource_scorer *s)
 
 static int64_t amount_of(const struct amounts *a, const struct scored_resource *r)
 {
-    switch ((enum resource_class)r->class) {
+    switch ((enum resource_kind)r->kind) {
     case RESOURCE_CPU:
         return a->milli_cpu;
     case RESOURCE_MEMORY:
@@ -76,8 +76,8 @@ struct resource_query *resource_scorer_prepare(const struct resource_scorer *s, 
     q->scored = arena_alloc(c->arena, s->n_resources * sizeof(*q->scored));
     for (uint32_t i = 0; i < s->n_resources; i++) {
         q->want[i] = amount_of(want, &s->resources[i]);
-        bool scalar = s->resources[i].class == RESOURCE_SCALAR;
-        q->scored[i] = s->resources[i].class != RESOURCE_IGNORED && !(scalar && q->want[i] == 0);
+        bool scalar = s->resources[i].kind == RESOURCE_SCALAR;
+        q->scored[i] = s->resources[i].kind != RESOURCE_IGNORED && !(scalar && q->want[i] == 0);
     }
     return q;
 }
@@ -89,7 +89,7 @@ bool resource_on_node(const struct resource_scorer *s, const struct resource_que
     if (!q->scored[i])
         return false;
     *ret_alloc = amount_of(&n->node->allocatable, r);
-    switch ((enum resource_class)r->class) {
+    switch ((enum resource_kind)r->kind) {
     case RESOURCE_CPU:
         *ret_used = q->non_zero ? n->non_zero_milli_cpu : n->milli_cpu;
         break;
@@ -143,7 +143,7 @@ int64_t resource_scorer_score(const struct resource_scorer *s, const struct reso
 static bool plain_least_allocated(const struct resource_scorer *s, const struct resource_query *q)
 {
     return s->type == SCORING_LEAST_ALLOCATED && s->n_resources == 2 && q->non_zero &&
-           s->resources[0].class == RESOURCE_CPU && s->resources[1].class == RESOURCE_MEMORY &&
+           s->resources[0].kind == RESOURCE_CPU && s->resources[1].kind == RESOURCE_MEMORY &&
            s->resources[0].weight == 1 && s->resources[1].weight == 1 && q->want[0] >= 0 && q->want[1] >= 0 &&
            q->want[0] < EXACT_MAX && q->want[1] < EXACT_MAX;
 }

@@ -11,7 +11,7 @@
 struct scored_resource {
     sym name;
     int64_t weight;
-    uint8_t class; /* enum resource_class */
+    uint8_t kind;  /* enum resource_kind */
 };
 
 struct resource_scorer {

@@ -16,7 +16,7 @@ static enum claim_state classify(const struct cycle *c, const struct pvc *claim,
     if (claim_is_bound(claim))
         return CLAIM_BOUND;
     const struct storage_class *class =
-        claim->class == SYM_EMPTY ? NULL : class_by_name(c->objects, c->syms, claim->class);
+        claim->storage_class == SYM_EMPTY ? NULL : class_by_name(c->objects, c->syms, claim->storage_class);
     if (!class)
         return CLAIM_IMMEDIATE;
     if (class->binding_mode == BINDING_NOT_GIVEN)
@@ -57,14 +57,14 @@ static struct verdict sort_claims(const struct volume_binder *b, struct cycle *c
             to->any_in_tree |= to->bound[to->n_bound++].in_tree;
             break;
         case CLAIM_DELAYED:
-            to->delayed[to->n_delayed++] = (struct delayed_claim){ .pvc = claim, .class = class };
+            to->delayed[to->n_delayed++] = (struct delayed_claim){ .pvc = claim, .storage_class = class };
             to->n_selected += claim->selected_node != SYM_NONE;
             break;
         case CLAIM_IMMEDIATE:
             any_immediate = true;
             break;
         case CLAIM_FAILED:
-            return verdict_printf(c, V_ERROR, CLASS_WITHOUT_MODE, sym_text(c->syms, claim->class).p);
+            return verdict_printf(c, V_ERROR, CLASS_WITHOUT_MODE, sym_text(c->syms, claim->storage_class).p);
         }
     }
     sort_stable(c->arena, to->delayed, to->n_delayed, sizeof(*to->delayed), by_selection_and_request);
@@ -83,7 +83,7 @@ static bool names_claim(const struct pv *pv, const struct pvc *claim)
 
 static bool is_large_and_alike(const struct pv *pv, const struct pvc *claim)
 {
-    return pv->class == claim->class && !pv->deleting && storage_cmp(&pv->capacity, &claim->request) >= 0 &&
+    return pv->storage_class == claim->storage_class && !pv->deleting && storage_cmp(&pv->capacity, &claim->request) >= 0 &&
            pv->mode == claim->mode && pv->attributes_class == claim->attributes_class;
 }
 
@@ -99,7 +99,7 @@ static bool is_of_interest(const struct pv *pv, const struct volume_claims *clai
         return false;
     for (uint32_t i = claims->n_selected; i < claims->n_delayed; i++) {
         const struct pvc *claim = claims->delayed[i].pvc;
-        if (pv->class == claim->class && (!pv->claim || names_claim(pv, claim)))
+        if (pv->storage_class == claim->storage_class && (!pv->claim || names_claim(pv, claim)))
             return true;
     }
     return false;
@@ -226,7 +226,7 @@ static void find_volumes(const struct volume_binder *b, struct cycle *c, struct 
 static bool checks_capacity(const struct cycle *c, const struct delayed_claim *d)
 {
     const struct csi_driver *driver =
-        objects_get(c->objects, OBJECT_CSI_DRIVER, SYM_EMPTY, sym_text(c->syms, d->class->provisioner));
+        objects_get(c->objects, OBJECT_CSI_DRIVER, SYM_EMPTY, sym_text(c->syms, d->storage_class->provisioner));
     return d->pvc->request.given && driver && driver->storage_capacity;
 }
 
@@ -245,7 +245,7 @@ static int by_name(const void *a, const void *b)
 static bool is_of_a_class(const struct csi_storage_capacity *k, const struct volume_claims *claims)
 {
     for (uint32_t i = 0; i < claims->n_delayed; i++)
-        if (k->class == claims->delayed[i].pvc->class)
+        if (k->storage_class == claims->delayed[i].pvc->storage_class)
             return true;
     return false;
 }
@@ -270,7 +270,7 @@ static void find_capacities(struct cycle *c, struct volume_claims *claims)
             list_capacities(c, claims);
         d->sufficient = ARENA_NEW_N(c->arena, uint64_t, bitset_words(claims->n_capacities));
         for (uint32_t k = 0; k < claims->n_capacities; k++)
-            if (claims->capacities[k]->class == d->pvc->class && is_large_enough(claims->capacities[k], d->pvc))
+            if (claims->capacities[k]->storage_class == d->pvc->storage_class && is_large_enough(claims->capacities[k], d->pvc))
                 bitset_set(d->sufficient, k);
     }
 }

@@ -157,9 +157,9 @@ static uint32_t check_provisions(const struct volume_binder *b, const struct cyc
 {
     for (uint32_t i = 0; i < plan->n_provisions; i++) {
         const struct delayed_claim *d = plan->provisions[i].claim;
-        sym provisioner = d->class->provisioner;
+        sym provisioner = d->storage_class->provisioner;
         if (provisioner == SYM_EMPTY || provisioner == b->no_provisioner ||
-            !node_rules_match(&d->class->allowed_topologies, node->meta.labels, SYM_EMPTY, c->syms))
+            !node_rules_match(&d->storage_class->allowed_topologies, node->meta.labels, SYM_EMPTY, c->syms))
             return PLAN_BIND_CONFLICT;
         if (!d->sufficient)
             continue;

@@ -34,7 +34,7 @@ struct bound_claim {
 
 struct delayed_claim {
     const struct pvc *pvc;
-    const struct storage_class *class;
+    const struct storage_class *storage_class;
     uint64_t *fits;       /* bitset over the pool: free volumes that would do, on nodes that reach them */
     uint64_t *bound;      /* bitset over the pool: volumes that name the claim already; NULL: none */
     uint64_t *sufficient; /* bitset over the capacities; NULL: the driver's capacity is not to be looked at */

@@ -160,16 +160,16 @@ static struct verdict pre_score(const struct plugin_instance *p, struct cycle *c
 
 /* Storage of one class. */
 struct class_usage {
-    sym class;
+    sym storage_class;
     int64_t requested, capacity;
 };
 
 static struct class_usage *usage_of(struct class_usage *at, uint32_t *n, sym class)
 {
     for (uint32_t i = 0; i < *n; i++)
-        if (at[i].class == class)
+        if (at[i].storage_class == class)
             return &at[i];
-    at[*n] = (struct class_usage){ .class = class };
+    at[*n] = (struct class_usage){ .storage_class = class };
     return &at[(*n)++];
 }
 
@@ -185,7 +185,7 @@ static uint32_t sum_usage(const struct volume_plan *plan, struct class_usage *at
     uint32_t n = 0;
     for (uint32_t i = 0; i < plan->n_bindings; i++) {
         const struct planned_binding *b = &plan->bindings[i];
-        struct class_usage *u = usage_of(at, &n, b->pv->class);
+        struct class_usage *u = usage_of(at, &n, b->pv->storage_class);
         u->requested = wrap_add(u->requested, b->claim->pvc->request.bytes);
         u->capacity = wrap_add(u->capacity, b->pv->capacity.bytes);
     }
@@ -193,7 +193,7 @@ static uint32_t sum_usage(const struct volume_plan *plan, struct class_usage *at
         const struct planned_provision *r = &plan->provisions[i];
         if (!r->capacity)
             continue;
-        struct class_usage *u = usage_of(at, &n, r->claim->pvc->class);
+        struct class_usage *u = usage_of(at, &n, r->claim->pvc->storage_class);
         u->capacity = r->capacity->capacity.bytes;
         u->requested = wrap_add(u->requested, r->claim->pvc->request.bytes);
     }

@@ -103,10 +103,10 @@ static void add_rules(const struct plugin_instance *p, struct cycle *c, const st
 /* What a claim without a volume means: PASS when the volume will be chosen for the node. */
 static struct verdict check_unbound(const struct plugin_instance *p, struct cycle *c, const struct pvc *claim)
 {
-    if (claim->class == SYM_EMPTY)
+    if (claim->storage_class == SYM_EMPTY)
         return verdict_text(V_UNRESOLVABLE, "PersistentVolumeClaim had no pv name and storageClass name");
-    const char *name = sym_text(p->syms, claim->class).p;
-    const struct storage_class *class = class_by_name(c->objects, p->syms, claim->class);
+    const char *name = sym_text(p->syms, claim->storage_class).p;
+    const struct storage_class *class = class_by_name(c->objects, p->syms, claim->storage_class);
     if (!class)
         return verdict_printf(c, V_UNRESOLVABLE, CLASS_NOT_FOUND, name);
     if (class->binding_mode == BINDING_NOT_GIVEN)

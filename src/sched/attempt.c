@@ -23,13 +23,13 @@ static void run_begun(struct attempt *a)
         filter_and_score(a);
 }
 
-void attempt_run(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms)
+void attempt_run_and_diagnose(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms)
 {
     if (attempt_begin(s, a, pod, now_ms))
         run_begun(a);
 }
 
-void attempt_run_briefly(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms)
+void attempt_run(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms)
 {
     if (!attempt_begin(s, a, pod, now_ms))
         return;

@@ -52,12 +52,13 @@ struct attempt {
     uint64_t rejectors, pending; /* masks of plugins and PLUGIN_EXTENDERS, for the queue */
 };
 
-/* Looks for a node. `pod` must outlive the attempt. Uses s->arena, which it resets first. */
+/* Looks for a node, as a turn of the scheduler does (cycle.c): when none fits, statuses are still to be found
+ * out (attempt_diagnose). `pod` must outlive the attempt. Uses s->arena, which it resets first. */
 void attempt_run(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms);
+/* The same, and when no node fits, every node's status. */
+void attempt_run_and_diagnose(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms);
 /* The same without the quick way: every status and score stays in the attempt. */
 void attempt_run_in_detail(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms);
-/* The same as attempt_run, but when no node fits there are no statuses: for those who only want to know whether. */
-void attempt_run_briefly(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms);
 
 /* The chapters, for those who need them one by one. Each returns false when the attempt has ended. */
 bool attempt_begin(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms);
@@ -76,8 +77,7 @@ bool attempt_score_position(struct attempt *a, unsigned position);
 bool choose_can(const struct attempt *a);
 void choose_run(struct attempt *a);
 
-/* The status of every node that does not fit, plugin by plugin in order; attempt_run has done it when
- * no node fits. */
+/* The status of every node that does not fit, plugin by plugin in order; attempt_run has not done it. */
 void attempt_diagnose(struct attempt *a);
 /* "0/5 nodes are available: ...": upstream's words. `post_filter` may be NULL. */
 const char *attempt_fit_error(struct attempt *a, const char *post_filter);

@@ -1,4 +1,4 @@
-/* sched/backoff.c - pods that failed and must not be tried again at once.
+/* sched/backoff.c - a chapter of queue.h: pods that failed and must not be tried again at once.
  *
  * The wait doubles with every failure up to a maximum. It ends at a whole second, and a pod is through with
  * it in the first whole second after that; pods of one second are ordered as active pods are. So the flush,
@@ -80,7 +80,7 @@ static void flush(struct queue *q, struct heap *heap, int64_t now_ms)
 {
     for (struct heap_node *top; (top = heap_top(heap)) && !backoff_is_pending(q, item(top), now_ms);) {
         queue_leave_place(q, item(top));
-        requeue_active(q, item(top), KIND_BACKOFF_COMPLETE, !q->o.no_early_pop, now_ms);
+        enqueue_active(q, item(top), KIND_BACKOFF_COMPLETE, !q->o.no_early_pop, now_ms);
     }
 }
 

@@ -1,5 +1,5 @@
-/* sched/bind.c - from a decision to a pod on its node: Reserve, Permit, PreBind, Bind, PostBind
- * (scheduler.md 7).
+/* sched/bind.c - a chapter of sched.h: from a decision to a pod on its node. Reserve, Permit, PreBind, Bind,
+ * PostBind.
  *
  * The pod counts on its node at once (assumed). What takes time comes back later: a permit, volumes,
  * the API server's answer. Whatever fails undoes Reserve in reverse order, takes the pod off the node

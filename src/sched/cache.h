@@ -40,7 +40,7 @@ struct placed {
     node_id node;
     uint32_t index; /* in the row's pods */
     bool assumed;
-    uint32_t label_class, index_in_class; /* counts.h: pods with equal namespace and labels */
+    uint32_t label_group, index_in_group; /* counts.h: pods with equal namespace and labels */
     uint32_t *terms;        /* counts.h: numbers of its affinity terms */
     uint32_t n_terms;
 };

@@ -1,11 +1,11 @@
-/* sched/choose.c - the quick way through an attempt: the same choice as filter and score make, from
- * what the pod's class knows of every node (class.h).
+/* sched/choose.c - a chapter of attempt.h: the quick way, to the same choice as filter and score make, from
+ * what the pod's class knows of every node (pod_class.h).
  *
  * It is taken when every node is to be compared and no extender has a say. It leaves no statuses and no
  * scores behind; who wants to know them (explain, tests) takes the other way. A property test holds the
  * two equal. */
 #include "sched/attempt.h"
-#include "sched/class.h"
+#include "sched/pod_class.h"
 #include "sched/heap_order.h"
 
 /* How the scores of this attempt come about. */
@@ -279,7 +279,7 @@ void choose_run(struct attempt *a)
     struct cycle *c = &a->cycle;
     struct scoring s = { 0 };
     prepare_local(a, &s);
-    const struct pod_class *class = classes_get(a->sched->classes, c, s.local);
+    const struct pod_class *class = pod_classes_get(a->sched->pod_classes, c, s.local);
     size_t n_words = bitset_words(c->cache->col.n_rows);
     const uint64_t *alive = class->alive;
     if (has_general_filters(a)) {

@@ -17,8 +17,8 @@ enum {
 
 typedef VEC(sym) sym_vec;
 
-struct label_class {
-    const struct pod *example; /* any pod of the class; holds a reference */
+struct label_group {
+    const struct pod *example; /* any pod of the group; holds a reference */
     struct str key;            /* heap */
     VEC(struct placed *) pods;
 };
@@ -48,9 +48,9 @@ struct counts {
     const struct cache *cache;
     uint32_t n_rows_max;
     uint64_t cycle;
-    struct map_str class_of_key;
-    VEC(struct label_class *) classes; /* by number; NULL: free */
-    VEC(uint32_t) free_classes;
+    struct map_str group_of_key;
+    VEC(struct label_group *) groups; /* by number; NULL: free */
+    VEC(uint32_t) free_groups;
     struct map_str column_of_key;
     VEC(struct column *) columns;
     struct map_str term_of_key;
@@ -137,9 +137,9 @@ static void let_go(struct counts *c, sym_vec *held)
     vec_fini(held);
 }
 
-/* ---- Label classes ---- */
+/* ---- Label groups ---- */
 
-static void class_key(struct strbuf *key, const struct pod *pod)
+static void group_key(struct strbuf *key, const struct pod *pod)
 {
     strbuf_reset(key);
     key_num(key, pod->meta.ns);
@@ -177,35 +177,35 @@ static bool column_takes(const struct counts *c, const struct column *column, co
     return true;
 }
 
-static uint32_t class_of(struct counts *c, const struct pod *pod)
+static uint32_t group_of(struct counts *c, const struct pod *pod)
 {
-    class_key(&c->key, pod);
-    union map_value *entry = map_str_find(&c->class_of_key, strbuf_str(&c->key));
+    group_key(&c->key, pod);
+    union map_value *entry = map_str_find(&c->group_of_key, strbuf_str(&c->key));
     if (entry)
         return (uint32_t)entry->num;
-    struct label_class *class = mem_zalloc(sizeof(*class));
-    class->key = key_copy(&c->key);
-    class->example = pod_ref(pod);
-    if (!c->free_classes.n) {
-        vec_push(&c->classes, NULL);
-        vec_push(&c->free_classes, (uint32_t)c->classes.n - 1);
+    struct label_group *group = mem_zalloc(sizeof(*group));
+    group->key = key_copy(&c->key);
+    group->example = pod_ref(pod);
+    if (!c->free_groups.n) {
+        vec_push(&c->groups, NULL);
+        vec_push(&c->free_groups, (uint32_t)c->groups.n - 1);
     }
-    uint32_t number = vec_pop(&c->free_classes);
-    c->classes.at[number] = class;
-    map_str_put(&c->class_of_key, class->key, NULL)->num = number;
+    uint32_t number = vec_pop(&c->free_groups);
+    c->groups.at[number] = group;
+    map_str_put(&c->group_of_key, group->key, NULL)->num = number;
     return number;
 }
 
-static void free_class(struct counts *c, uint32_t number)
+static void free_group(struct counts *c, uint32_t number)
 {
-    struct label_class *class = c->classes.at[number];
-    map_str_remove(&c->class_of_key, class->key, NULL);
-    pod_unref(c->cache->syms, class->example);
-    free((void *)(uintptr_t)class->key.p);
-    vec_fini(&class->pods);
-    free(class);
-    c->classes.at[number] = NULL;
-    vec_push(&c->free_classes, number);
+    struct label_group *group = c->groups.at[number];
+    map_str_remove(&c->group_of_key, group->key, NULL);
+    pod_unref(c->cache->syms, group->example);
+    free((void *)(uintptr_t)group->key.p);
+    vec_fini(&group->pods);
+    free(group);
+    c->groups.at[number] = NULL;
+    vec_push(&c->free_groups, number);
 }
 
 /* Adds `by` for the pod to every column that takes it. */
@@ -374,10 +374,10 @@ struct counted_terms counts_terms_for(struct counts *c, enum term_kind kind, str
 
 void counts_add_pod(struct counts *c, struct placed *p)
 {
-    p->label_class = class_of(c, p->pod);
-    struct label_class *class = c->classes.at[p->label_class];
-    p->index_in_class = (uint32_t)class->pods.n;
-    vec_push(&class->pods, p);
+    p->label_group = group_of(c, p->pod);
+    struct label_group *group = c->groups.at[p->label_group];
+    p->index_in_group = (uint32_t)group->pods.n;
+    vec_push(&group->pods, p);
     count_in_columns(c, p, 1);
     add_all_terms(c, p);
 }
@@ -386,12 +386,12 @@ void counts_remove_pod(struct counts *c, struct placed *p)
 {
     remove_all_terms(c, p);
     count_in_columns(c, p, -1);
-    struct label_class *class = c->classes.at[p->label_class];
-    vec_remove_swap(&class->pods, p->index_in_class);
-    if (p->index_in_class < class->pods.n)
-        class->pods.at[p->index_in_class]->index_in_class = p->index_in_class;
-    else if (class->pods.n == 0)
-        free_class(c, p->label_class);
+    struct label_group *group = c->groups.at[p->label_group];
+    vec_remove_swap(&group->pods, p->index_in_group);
+    if (p->index_in_group < group->pods.n)
+        group->pods.at[p->index_in_group]->index_in_group = p->index_in_group;
+    else if (group->pods.n == 0)
+        free_group(c, p->label_group);
 }
 
 /* ---- Columns ---- */
@@ -430,12 +430,12 @@ static void make_room(struct counts *c)
 
 static void count_present_pods(struct counts *c, struct column *column)
 {
-    for (size_t i = 0; i < c->classes.n; i++) {
-        const struct label_class *class = c->classes.at[i];
-        if (!class || !column_takes(c, column, class->example))
+    for (size_t i = 0; i < c->groups.n; i++) {
+        const struct label_group *group = c->groups.at[i];
+        if (!group || !column_takes(c, column, group->example))
             continue;
-        for (size_t k = 0; k < class->pods.n; k++)
-            column->n_pods[class->pods.at[k]->node]++;
+        for (size_t k = 0; k < group->pods.n; k++)
+            column->n_pods[group->pods.at[k]->node]++;
     }
 }
 
@@ -495,7 +495,7 @@ struct counts *counts_new(const struct cache *cache)
 {
     struct counts *c = mem_zalloc(sizeof(*c));
     c->cache = cache;
-    map_str_init(&c->class_of_key);
+    map_str_init(&c->group_of_key);
     map_str_init(&c->column_of_key);
     map_str_init(&c->term_of_key);
     selector_index_init(&c->column_index);
@@ -532,14 +532,14 @@ void counts_free(struct counts *c)
     for (size_t i = 0; i < c->terms.n; i++)
         if (c->terms.at[i])
             free_term(c, c->terms.at[i]);
-    for (uint32_t i = 0; i < c->classes.n; i++)
-        if (c->classes.at[i])
-            free_class(c, i);
+    for (uint32_t i = 0; i < c->groups.n; i++)
+        if (c->groups.at[i])
+            free_group(c, i);
     vec_fini(&c->columns);
     vec_fini(&c->terms);
     vec_fini(&c->free_terms);
-    vec_fini(&c->classes);
-    vec_fini(&c->free_classes);
+    vec_fini(&c->groups);
+    vec_fini(&c->free_groups);
     for (int i = 0; i < N_TERM_KINDS; i++) {
         vec_fini(&c->by_kind[i]);
         selector_index_fini(&c->term_index[i]);
@@ -547,7 +547,7 @@ void counts_free(struct counts *c)
     selector_index_fini(&c->column_index);
     vec_fini(&c->found);
     vec_fini(&c->may_match);
-    map_str_fini(&c->class_of_key);
+    map_str_fini(&c->group_of_key);
     map_str_fini(&c->column_of_key);
     map_str_fini(&c->term_of_key);
     strbuf_fini(&c->key);

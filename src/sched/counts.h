@@ -6,7 +6,7 @@
  *     is first asked for, by looking at the pods there are, and dropped when the columns together grow too large and
  *     it was not asked for longest.
  *   - counts_terms: pods that carry an affinity term of their own, by distinct term.
- * Pods with equal namespace and labels are a label class: a new column looks at each class once, not at
+ * Pods with equal namespace and labels are a label group: a new column looks at each group once, not at
  * each pod. A pod that comes or goes is compared with the columns that share a label with it
  * (selector_index.h), not with all.
  *
@@ -26,7 +26,7 @@ struct counts *counts_new(const struct cache *cache);
 void counts_free(struct counts *c);
 void counts_grow(struct counts *c, uint32_t n_rows_max);
 
-/* The cache placed or displaces the pod; fills p->label_class and p->terms. */
+/* The cache placed or displaces the pod; fills p->label_group and p->terms. */
 void counts_add_pod(struct counts *c, struct placed *p);
 void counts_remove_pod(struct counts *c, struct placed *p);
 

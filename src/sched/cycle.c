@@ -1,5 +1,5 @@
-/* sched/cycle.c - one turn of the scheduler: the story of an attempt from the queue to a binding or a
- * failure. */
+/* sched/cycle.c - a chapter of sched.h: one turn of the scheduler, the story of an attempt from the queue to
+ * a binding or a failure. */
 #include "sched/attempt.h"
 #include "sched/fit_error.h"
 #include "sched/memo.h"
@@ -26,7 +26,7 @@ bool sched_run_once(struct sched *s)
     if (s->before_attempt)
         s->before_attempt(s->before_attempt_context, qp->pod);
     s->cache.order_is_early = false;
-    attempt_run_briefly(s, &a, qp->pod, now_ms);
+    attempt_run(s, &a, qp->pod, now_ms);
     if (a.outcome == ATTEMPT_FITS)
         bind_start(s, &a, qp);
     else

@@ -1,5 +1,5 @@
-/* sched/events.c - what happened in the cluster: into the cache, the queue and the store of objects,
- * and on to waiting pods as events (scheduler.md 8.4). */
+/* sched/events.c - a chapter of sched.h: what happened in the cluster goes into the cache, the queue and the
+ * store of objects, and on to waiting pods as events. */
 #include "sched/derive.h"
 #include "sched/queue.h"
 #include "sched/sched.h"

@@ -1,5 +1,5 @@
-/* sched/evict.c - carrying out a preemption: lower nominations end, victims are evicted (scheduler.md
- * 6.8). */
+/* sched/evict.c - a chapter of preempt.h: carrying out what was decided. Lower nominations end, victims are
+ * evicted. */
 #include "sched/queue.h"
 #include "sched/sched.h"
 #include "sched/sched_priv.h"

@@ -57,7 +57,7 @@ node_id explain_where(struct sched *s, const struct pod *pod)
 {
     struct before b = begin(s, pod);
     struct attempt a;
-    attempt_run(s, &a, b.pod, s->io.now_ms(s->io.context));
+    attempt_run_and_diagnose(s, &a, b.pod, s->io.now_ms(s->io.context));
     node_id node = a.outcome == ATTEMPT_FITS ? a.node : NODE_NONE;
     end(s, &b);
     return node;

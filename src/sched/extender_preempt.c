@@ -1,4 +1,4 @@
-/* sched/extender_preempt.c - extenders have their say on victims (scheduler.md 6.6). */
+/* sched/extender_preempt.c - a chapter of extender.h: extenders have their say on victims. */
 #include "base/strbuf.h"
 #include "sched/extender.h"
 #include "sched/preempt.h"

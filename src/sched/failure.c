@@ -1,5 +1,5 @@
-/* sched/failure.c - a pod that was not placed goes back to the queue, and the world is told why
- * (scheduler.md 7.7). */
+/* sched/failure.c - a chapter of sched.h: a pod that was not placed goes back to the queue, and the world is
+ * told why. */
 #include "base/strbuf.h"
 #include "sched/queue.h"
 #include "sched/sched_priv.h"

@@ -1,4 +1,4 @@
-/* sched/framework.c - running a profile's filters on one node, and the words of verdicts. */
+/* sched/framework.c - see framework.h: running a profile's filters on one node, and the words of verdicts. */
 #include "sched/framework.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* sched/inflight.c - pods between queue_pop and queue_done, and the events since.
+/* sched/inflight.c - a chapter of queue.h: pods between queue_pop and queue_done, and the events since.
  *
  * While a pod is being tried it is in no place where an event could wake it. So every event that comes
  * in the meantime is kept; when the pod comes back rejected, it is judged by those that came after it

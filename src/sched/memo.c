@@ -2,7 +2,7 @@
 #include "sched/memo.h"
 
 #include "base/mem.h"
-#include "sched/class.h"
+#include "sched/pod_class.h"
 #include "sched/sched_priv.h"
 
 struct memo {
@@ -132,7 +132,7 @@ static void follow_nominations(struct memos *m, const struct cycle *c)
 
 static struct memo *find_memo(struct memos *m, struct cycle *c)
 {
-    class_key(&m->key, c, 0);
+    pod_class_key(&m->key, c, 0);
     strbuf_add(&m->key, &c->pod->priority, sizeof(c->pod->priority));
     for (size_t i = 0; i < m->memos.n; i++)
         if (str_eq(m->memos.at[i]->key, strbuf_str(&m->key)))

@@ -1,7 +1,7 @@
 /* sched/memo.h - what is known of single nodes for pods that fit nowhere: why, and who would have to go.
  *
  * A pod that fits nowhere is looked at node by node, and then node by node again for victims; pods of
- * its class will be, too. As long as only local filters (class.h) are active, both answers for a node
+ * its class will be, too. As long as only local filters (pod_class.h) are active, both answers for a node
  * depend on the class, the pod's priority, the node's row and the pods nominated there. So they are
  * kept per row, with the versions that they hold for. And as long as nothing at all changes, the next pod of the class
  * fails for the same reasons in the same words: so the last failure is kept, too.

@@ -1,4 +1,4 @@
-/* sched/node_view.c - one node as plugins see it, and copies of it that pods are tried on. */
+/* sched/node_view.c - a chapter of framework.h: one node as plugins see it, and copies of it that pods are tried on. */
 #include "base/mem.h"
 #include "sched/framework.h"
 

@@ -88,7 +88,7 @@ struct plugin {
 
     const struct plugin_event *events; /* ends with actions 0; NULL: every event */
 
-    /* Its filter, or its score without normalisation, depends on the pod's class (class.h) and on the
+    /* Its filter, or its score without normalisation, depends on the pod's class (pod_class.h) and on the
      * one node alone. */
     bool local_filter, local_score;
     /* After PreScore: every node gets this final score. */

@@ -51,7 +51,7 @@ static bool label_at(struct berth_call *call, struct label_set labels, uint32_t 
 
 static int64_t amount(struct berth_call *call, const struct amounts *amounts, const char *resource)
 {
-    switch (resource_classify(str_of(resource))) {
+    switch (resource_kind_of(str_of(resource))) {
     case RESOURCE_CPU:
         return amounts->milli_cpu;
     case RESOURCE_MEMORY:
@@ -199,7 +199,7 @@ static int64_t node_allocatable(struct berth_call *call, const struct berth_node
 static int64_t node_requested(struct berth_call *call, const struct berth_node *node, const char *resource)
 {
     const struct node_view *view = view_of(node);
-    switch (resource_classify(str_of(resource))) {
+    switch (resource_kind_of(str_of(resource))) {
     case RESOURCE_CPU:
         return view->milli_cpu;
     case RESOURCE_MEMORY:

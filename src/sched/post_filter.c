@@ -1,4 +1,4 @@
-/* sched/post_filter.c - what is tried when no node fits, and its words in the message. */
+/* sched/post_filter.c - a chapter of attempt.h: what is tried when no node fits, and its words in the message. */
 #include "base/strbuf.h"
 #include "sched/attempt.h"
 #include "sched/preempt.h"

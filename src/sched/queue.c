@@ -88,13 +88,13 @@ static uint8_t find_profile(const struct queue *q, sym scheduler_name)
     return PROFILE_NONE;
 }
 
-void queue_record_stamp(struct queue *q, struct queued_pod *qp, int64_t now_ms)
+void queued_pod_stamp(struct queue *q, struct queued_pod *qp, int64_t now_ms)
 {
     qp->timestamp_ms = now_ms;
     qp->sequence = ++q->sequence;
 }
 
-struct queued_pod *queue_record_new(struct queue *q, const struct pod *pod, int64_t now_ms)
+struct queued_pod *queued_pod_new(struct queue *q, const struct pod *pod, int64_t now_ms)
 {
     struct queued_pod *qp = mem_zalloc(sizeof(*qp));
     qp->pod = pod_ref(pod);
@@ -102,17 +102,17 @@ struct queued_pod *queue_record_new(struct queue *q, const struct pod *pod, int6
     qp->profile = find_profile(q, pod->scheduler_name);
     qp->gating_plugin = PLUGIN_NONE;
     qp->initial_attempt_ms = qp->backoff_expiry_ms = qp->flush_ms = TIME_NONE;
-    queue_record_stamp(q, qp, now_ms);
+    queued_pod_stamp(q, qp, now_ms);
     return qp;
 }
 
-void queue_record_free(struct queue *q, struct queued_pod *qp)
+void queued_pod_free(struct queue *q, struct queued_pod *qp)
 {
     pod_unref(q->o.syms, qp->pod);
     free(qp);
 }
 
-void queue_record_set_pod(struct queue *q, struct queued_pod *qp, const struct pod *pod)
+void queued_pod_set_pod(struct queue *q, struct queued_pod *qp, const struct pod *pod)
 {
     const struct pod *old = qp->pod;
     qp->pod = pod_ref(pod);
@@ -175,7 +175,7 @@ void queue_drop(struct queue *q, struct queued_pod *qp)
     queue_leave_place(q, qp);
     pod_index_remove(&q->queued, qp);
     queue_count_rejected(q, qp, queued_pod_rejectors(qp), -1);
-    queue_record_free(q, qp);
+    queued_pod_free(q, qp);
 }
 
 /* ---- Adding ---- */
@@ -183,9 +183,9 @@ void queue_drop(struct queue *q, struct queued_pod *qp)
 /* A record that nobody has seen yet: into active, or into unschedulable when it is gated. */
 static void add_new(struct queue *q, const struct pod *pod, uint16_t kind, int64_t now_ms)
 {
-    struct queued_pod *qp = queue_record_new(q, pod, now_ms);
+    struct queued_pod *qp = queued_pod_new(q, pod, now_ms);
     put_in_index(q, qp);
-    requeue_active(q, qp, kind, false, now_ms);
+    enqueue_active(q, qp, kind, false, now_ms);
     arena_reset(&q->arena);
 }
 
@@ -225,7 +225,7 @@ static struct queued_pod *begin_attempt(struct queue *q, struct queued_pod *qp, 
     pod_index_remove(&q->queued, qp);
     queue_count_rejected(q, qp, queued_pod_rejectors(qp), -1);
     if (!flight_begin(q, qp)) {
-        queue_record_free(q, qp);
+        queued_pod_free(q, qp);
         return NULL;
     }
     qp->attempts++;
@@ -263,7 +263,7 @@ void queue_release(struct queue *q, struct queued_pod *qp)
     assert(qp->place == PLACE_DONE);
     list_remove(&qp->node);
     q->n_done--;
-    queue_record_free(q, qp);
+    queued_pod_free(q, qp);
     QUEUE_CHECKED(q);
 }
 
@@ -278,7 +278,7 @@ static bool activate(struct queue *q, const struct pod *pod, int64_t now_ms)
     bool from_backoff = qp->place != PLACE_UNSCHEDULABLE;
     if (from_backoff)
         queue_leave_place(q, qp);
-    bool activated = requeue_active(q, qp, KIND_FORCE_ACTIVATE, from_backoff && !q->o.no_early_pop, now_ms);
+    bool activated = enqueue_active(q, qp, KIND_FORCE_ACTIVATE, from_backoff && !q->o.no_early_pop, now_ms);
     arena_reset(&q->arena);
     return activated;
 }
@@ -314,7 +314,7 @@ static void update_waiting(struct queue *q, struct queued_pod *qp, const struct 
 {
     for (uint8_t i = 0; i < events->n && qp->place == PLACE_UNSCHEDULABLE; i++) {
         enum strategy strategy = requeue_worth(q, qp, &events->at[i]);
-        requeue_by(q, qp, strategy, event_kind(&events->at[i]), now_ms);
+        enqueue_by(q, qp, strategy, event_kind(&events->at[i]), now_ms);
     }
     arena_reset(&q->arena);
 }
@@ -322,7 +322,7 @@ static void update_waiting(struct queue *q, struct queued_pod *qp, const struct 
 static void update_queued(struct queue *q, struct queued_pod *qp, const struct pod *old, const struct pod *pod,
                           const struct derived_events *events, int64_t now_ms)
 {
-    queue_record_set_pod(q, qp, pod);
+    queued_pod_set_pod(q, qp, pod);
     nominator_update(q->o.nominator, old, pod);
     struct heap *heap = heap_of(q, qp->place);
     if (heap)

@@ -7,7 +7,7 @@
  *
  * What wakes a pod that waits: an event that a plugin which rejected it registered for and whose hint says
  * so; an update of the pod itself; queue_activate; and after a long time the flush, whatever the hints say.
- * Waiting pods with the same rejectors form a class, so that an event which nobody waits for costs no look
+ * Waiting pods with the same rejectors are on one list, so that an event which nobody waits for costs no look
  * at any pod.
  *
  * Pods are told apart by namespace and name, popped ones by uid. The order is what the plugin at QueueSort

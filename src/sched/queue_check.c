@@ -1,14 +1,14 @@
-/* sched/queue_check.c - what must always hold of a queue:
+/* sched/queue_check.c - a chapter of queue.h: what must always hold of a queue:
  *
  *  1. Every record is in one place: one heap, or one list of popped pods, and the place it names is the one
  *     it is in.
  *  2. Queued pods are in the index of names, once each; pods in flight in the index of uids.
  *  3. No item of a heap must leave before its parent.
- *  4. An unschedulable pod has rejectors, is in the class of its profile, rejectors and gate, and in the
+ *  4. An unschedulable pod has rejectors, is in the list of its profile, rejectors and gate, and in the
  *     heap of those whose wait becomes too long: so an event, or else time, wakes it. Only unschedulable
  *     pods are gated.
  *  5. Pods after an error are in the error backoff, others that back off are not.
- *  6. Classes are not empty; their sizes, the gated pods and the pods per rejector add up.
+ *  6. Wait lists are not empty; their sizes, the gated pods and the pods per rejector add up.
  *  7. No event is kept that no pod in flight needs; pods in flight need events in the order of popping. */
 #include "sched/queue_priv.h"
 
@@ -30,13 +30,13 @@ static void count_rejectors(struct tally *t, const struct queued_pod *qp)
 
 static void check_waiting(const struct queued_pod *qp)
 {
-    const struct wait_class *class = qp->class;
-    assert(class);
+    const struct wait_list *list = qp->wait_list;
+    assert(list);
     assert(list_has(&qp->node));
     assert(queued_pod_rejectors(qp) != 0);
-    assert(class->rejectors == queued_pod_rejectors(qp));
-    assert(class->profile == qp->profile);
-    assert(class->gating_plugin == qp->gating_plugin);
+    assert(list->rejectors == queued_pod_rejectors(qp));
+    assert(list->profile == qp->profile);
+    assert(list->gating_plugin == qp->gating_plugin);
 }
 
 static void check_queued(void *context, const struct queued_pod *qp)
@@ -50,7 +50,7 @@ static void check_queued(void *context, const struct queued_pod *qp)
         check_waiting(qp);
         t->n_gated += queued_pod_is_gated(qp);
     } else {
-        assert(!qp->class);
+        assert(!qp->wait_list);
         assert(!list_has(&qp->node));
         assert(!queued_pod_is_gated(qp));
     }
@@ -68,7 +68,7 @@ static void check_popped(void *context, const struct queued_pod *qp)
     assert(qp->place == t->place);
     assert(!heap_has(&qp->heap));
     assert(list_has(&qp->node));
-    assert(!qp->class);
+    assert(!qp->wait_list);
     if (t->place == PLACE_IN_FLIGHT) {
         assert(pod_index_find_uid(&t->q->in_flight, qp->pod->meta.uid) == qp);
         assert(qp->first_event >= t->q->events.first);
@@ -91,19 +91,19 @@ static void check_heap(const struct heap *heap)
     }
 }
 
-static void check_classes(const struct queue *q)
+static void check_wait_lists(const struct queue *q)
 {
     uint32_t n = 0, n_gated = 0;
-    for (struct list_node *c = list_first(&q->classes); c; c = list_next(&q->classes, c)) {
-        const struct wait_class *class = LIST_ITEM(c, struct wait_class, node);
+    for (struct list_node *c = list_first(&q->wait_lists); c; c = list_next(&q->wait_lists, c)) {
+        const struct wait_list *list = LIST_ITEM(c, struct wait_list, node);
         uint32_t n_pods = 0;
-        for (struct list_node *p = list_first(&class->pods); p; p = list_next(&class->pods, p))
+        for (struct list_node *p = list_first(&list->pods); p; p = list_next(&list->pods, p))
             n_pods++;
         assert(n_pods > 0);
-        assert(n_pods == class->n);
-        assert(map_u64_find(&q->class_of, class->hash));
+        assert(n_pods == list->n);
+        assert(map_u64_find(&q->wait_list_of, list->hash));
         n += n_pods;
-        n_gated += class->gating_plugin != PLUGIN_NONE ? n_pods : 0;
+        n_gated += list->gating_plugin != PLUGIN_NONE ? n_pods : 0;
     }
     assert(n == q->unschedulable.n);
     assert(n_gated == q->n_gated);
@@ -132,7 +132,7 @@ void queue_check(const struct queue *q)
     assert(t.n == q->queued.n);
     assert(t.n_gated == q->n_gated);
     assert(memcmp(t.n_rejected, q->n_rejected, n_bytes) == 0);
-    check_classes(q);
+    check_wait_lists(q);
     t.n = 0;
     t.place = PLACE_IN_FLIGHT;
     queue_each(q, t.place, check_popped, &t);

@@ -1,5 +1,5 @@
 /* sched/queue_priv.h - the inside of the queue; shared by queue.c, backoff.c, waiting.c, inflight.c,
- * requeue.c and queue_check.c only. */
+ * enqueue.c, requeue.c and queue_check.c only. */
 #pragma once
 
 #include "base/heap.h"
@@ -11,14 +11,14 @@
 #include "sched/queue.h"
 
 /* Unschedulable pods of one profile that the same plugins rejected and the same one gates. */
-struct wait_class {
-    struct list_node node; /* among all classes */
+struct wait_list {
+    struct list_node node; /* among all of them */
     struct list pods;
     uint32_t n;
     uint8_t profile, gating_plugin;
     uint64_t rejectors;
     uint64_t hash;
-    struct wait_class *next_same_hash;
+    struct wait_list *next_same_hash;
 };
 
 /* The events since the oldest pod in flight was popped, by number; each pod in flight knows its first. */
@@ -40,8 +40,8 @@ struct queue {
     struct heap unschedulable;             /* who has waited longest leaves first */
     struct pod_index queued;               /* by name: the pods of these four */
     uint32_t n_gated;
-    struct list classes;                   /* in the order of their making, so that runs repeat */
-    struct map_u64 class_of;               /* hash -> struct wait_class */
+    struct list wait_lists;                /* in the order of their making, so that runs repeat */
+    struct map_u64 wait_list_of;           /* hash -> struct wait_list */
     struct hash_seed seed;
 
     struct pod_index in_flight;            /* by uid */
@@ -67,12 +67,12 @@ struct queue {
 /* ---- queue.c: records ---- */
 
 /* In no place and no index; counts nowhere. */
-struct queued_pod *queue_record_new(struct queue *q, const struct pod *pod, int64_t now_ms);
-void queue_record_free(struct queue *q, struct queued_pod *qp);
+struct queued_pod *queued_pod_new(struct queue *q, const struct pod *pod, int64_t now_ms);
+void queued_pod_free(struct queue *q, struct queued_pod *qp);
 /* A new version of the pod. */
-void queue_record_set_pod(struct queue *q, struct queued_pod *qp, const struct pod *pod);
-void queue_record_stamp(struct queue *q, struct queued_pod *qp, int64_t now_ms);
-/* Takes a queued pod out of the heap or class that it is in; it stays in the index of names. */
+void queued_pod_set_pod(struct queue *q, struct queued_pod *qp, const struct pod *pod);
+void queued_pod_stamp(struct queue *q, struct queued_pod *qp, int64_t now_ms);
+/* Takes a queued pod out of the heap or list that it is in; it stays in the index of names. */
 void queue_leave_place(struct queue *q, struct queued_pod *qp);
 /* A popped and done pod is queued again, in no place yet. */
 void queue_take_back(struct queue *q, struct queued_pod *qp);
@@ -91,10 +91,10 @@ void backoff_enter(struct queue *q, struct queued_pod *qp, uint16_t kind);
 
 void waiting_init(struct queue *q);
 void waiting_fini(struct queue *q);
-/* A pod that is there already goes to the class that it belongs to now. */
+/* A pod that is there already goes to the list that it belongs to now. */
 void waiting_enter(struct queue *q, struct queued_pod *qp, uint16_t kind);
 void waiting_leave(struct queue *q, struct queued_pod *qp);
-/* Puts those into q->moving that an event may wake as far as their class tells: `interest` has the bits of
+/* Puts those into q->moving that an event may wake as far as their list tells: `interest` has the bits of
  * the plugins that registered for it per profile, or is NULL for events that concern everybody. */
 void waiting_collect(struct queue *q, const uint64_t *interest, const struct move_check *check);
 /* Puts those into q->moving that wait too long and notes that their time begins anew. */
@@ -112,14 +112,17 @@ void flight_release_events(struct queue *q);
 /* What the events since it was popped mean to a pod that comes back rejected. */
 enum strategy flight_strategy(struct queue *q, const struct queued_pod *qp);
 
+/* ---- enqueue.c ---- */
+
+/* Into active, backoff or unschedulable. */
+void enqueue_by(struct queue *q, struct queued_pod *qp, enum strategy strategy, uint16_t kind, int64_t now_ms);
+/* False when it is gated: it waits then. */
+bool enqueue_active(struct queue *q, struct queued_pod *qp, uint16_t kind, bool skip_pre_enqueue, int64_t now_ms);
+
 /* ---- requeue.c ---- */
 
 /* What an event means to a pod that was rejected. */
 enum strategy requeue_worth(struct queue *q, const struct queued_pod *qp, const struct cluster_event *event);
-/* Into active, backoff or unschedulable. */
-void requeue_by(struct queue *q, struct queued_pod *qp, enum strategy strategy, uint16_t kind, int64_t now_ms);
-/* False when it is gated: it waits then. */
-bool requeue_active(struct queue *q, struct queued_pod *qp, uint16_t kind, bool skip_pre_enqueue, int64_t now_ms);
 
 /* One more or one less pod that these rejected. */
 void queue_count_rejected(struct queue *q, const struct queued_pod *qp, uint64_t plugins, int by);

@@ -51,8 +51,8 @@ struct queued_pod {
 
     uint8_t place;             /* enum queue_place */
     struct heap_node heap;     /* active, both backoffs; unschedulable: by the length of the wait */
-    struct list_node node;     /* unschedulable: of its class; in flight; done */
-    struct wait_class *class;  /* unschedulable */
+    struct list_node node;     /* unschedulable: of its wait list; in flight; done */
+    struct wait_list *wait_list; /* unschedulable */
     uint64_t cycle;            /* popped: the number of this attempt among all */
     uint64_t first_event;      /* in flight: the number of the first event after it was popped */
     uint64_t hash;             /* of its name, or in flight of its uid */

@@ -1,4 +1,4 @@
-/* sched/record_answers.c - answers of extenders in a recording; see record_format.h. */
+/* sched/record_answers.c - a chapter of record_format.h: answers of extenders in a recording. */
 #include "sched/record_format.h"
 
 static struct str text_of(const char *text)

@@ -1,5 +1,5 @@
-/* sched/remedy_evict.c - proposals that evict: a small set of pods on one node after which the pod
- * fits, there or elsewhere.
+/* sched/remedy_evict.c - a chapter of remedy.h: proposals that evict a small set of pods on one node, after
+ * which the pod fits, there or elsewhere.
  *
  * As preemption does it, but irrespective of priority: all pods of a node leave a copy of it, then each
  * comes back, the most important first, and stays if the pod still fits. Among pods of one priority

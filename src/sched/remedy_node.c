@@ -1,4 +1,5 @@
-/* sched/remedy_node.c - proposals that change a node: its taints, its labels, what is free on it; and new nodes. */
+/* sched/remedy_node.c - a chapter of remedy.h: proposals that change a node (its taints, its labels, what is free
+ * on it), and new nodes. */
 #include "sched/remedy_priv.h"
 
 #include "base/sort.h"

@@ -1,4 +1,4 @@
-/* sched/remedy_pod.c - proposals that change the pod: what it insists on, and how much it asks for.
+/* sched/remedy_pod.c - a chapter of remedy.h: proposals that change what the pod insists on and how much it asks for.
  *
  * Changed lists are put together in scratch memory; a form of its own is made of each changed pod,
  * since plugins may keep references to pods. */

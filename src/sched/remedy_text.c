@@ -1,4 +1,4 @@
-/* sched/remedy_text.c - a remedy as one sentence, and the names that programs get. */
+/* sched/remedy_text.c - a chapter of remedy.h: a remedy as one sentence, and the names that programs get. */
 #include "base/strbuf.h"
 #include "sched/remedy.h"
 

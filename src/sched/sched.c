@@ -2,7 +2,7 @@
 #include "sched/sched.h"
 
 #include "base/mem.h"
-#include "sched/class.h"
+#include "sched/pod_class.h"
 #include "sched/memo.h"
 #include "sched/queue.h"
 #include "sched/sched_priv.h"
@@ -21,7 +21,7 @@ struct sched *sched_new(const struct sched_options *options)
     rand_init(&s->rand, options->seed);
     arena_init(&s->arena);
     cache_init(&s->cache, s->syms);
-    s->classes = classes_new();
+    s->pod_classes = pod_classes_new();
     s->memos = memos_new();
     s->objects = objects_new(s->syms);
     nominator_init(&s->nominator, s->syms);
@@ -52,7 +52,7 @@ void sched_free(struct sched *s)
     evict_free_all(s);
     queue_free(s->queue);
     nominator_fini(&s->nominator);
-    classes_free(s->classes);
+    pod_classes_free(s->pod_classes);
     memos_free(s->memos);
     cache_fini(&s->cache);
     objects_free(s->objects);

@@ -42,7 +42,7 @@ struct sched {
     struct cache cache;
     struct objects *objects;
     struct nominator nominator;
-    struct classes *classes;
+    struct pod_classes *pod_classes;
     struct memos *memos;
     struct queue *queue;
     struct profile *const *profiles;

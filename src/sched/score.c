@@ -1,4 +1,4 @@
-/* sched/score.c - comparing the nodes that fit, and choosing one. */
+/* sched/score.c - a chapter of attempt.h: comparing the nodes that fit, and choosing one. */
 #include <stdlib.h>
 
 #include "sched/attempt.h"

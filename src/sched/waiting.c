@@ -1,7 +1,8 @@
-/* sched/waiting.c - unschedulable pods, by class, and in the order in which their wait becomes too long.
+/* sched/waiting.c - a chapter of queue.h: unschedulable pods, by list, and in the order in which their wait
+ * becomes too long.
  *
- * A class is what decides, before any look at the pod or at the objects, whether an event can concern it:
- * the profile, the plugins that rejected the pod, and the one that gates it. There are as many classes as
+ * A list has what decides, before any look at the pod or at the objects, whether an event can concern it:
+ * the profile, the plugins that rejected the pod, and the one that gates it. There are as many lists as
  * combinations in use, a few dozen even in a large cluster. */
 #include "sched/queue_priv.h"
 
@@ -29,87 +30,87 @@ static bool less_by_wait(const struct heap_node *a, const struct heap_node *b, v
 void waiting_init(struct queue *q)
 {
     heap_init(&q->unschedulable, less_by_wait, q);
-    list_init(&q->classes);
-    map_u64_init(&q->class_of);
+    list_init(&q->wait_lists);
+    map_u64_init(&q->wait_list_of);
     q->seed = hash_seed();
 }
 
 void waiting_fini(struct queue *q)
 {
-    assert(list_is_empty(&q->classes));
+    assert(list_is_empty(&q->wait_lists));
     heap_fini(&q->unschedulable);
-    map_u64_fini(&q->class_of);
+    map_u64_fini(&q->wait_list_of);
 }
 
-/* ---- Classes ---- */
+/* ---- Wait lists ---- */
 
-static bool belongs(const struct wait_class *class, const struct queued_pod *qp)
+static bool belongs(const struct wait_list *list, const struct queued_pod *qp)
 {
-    return class->rejectors == queued_pod_rejectors(qp) && class->profile == qp->profile &&
-           class->gating_plugin == qp->gating_plugin;
+    return list->rejectors == queued_pod_rejectors(qp) && list->profile == qp->profile &&
+           list->gating_plugin == qp->gating_plugin;
 }
 
-static uint64_t class_hash(const struct queue *q, const struct queued_pod *qp)
+static uint64_t wait_list_hash(const struct queue *q, const struct queued_pod *qp)
 {
     uint64_t small = (uint64_t)qp->profile << 8 | qp->gating_plugin;
     /* one bit less: MAP_NO_KEY is no hash */
     return hash_u64(&q->seed, hash_u64(&q->seed, queued_pod_rejectors(qp)) ^ small) >> 1;
 }
 
-static struct wait_class *class_for(struct queue *q, const struct queued_pod *qp)
+static struct wait_list *wait_list_for(struct queue *q, const struct queued_pod *qp)
 {
-    uint64_t hash = class_hash(q, qp);
-    union map_value *slot = map_u64_put(&q->class_of, hash, NULL);
-    for (struct wait_class *class = slot->ptr; class; class = class->next_same_hash)
-        if (belongs(class, qp))
-            return class;
-    struct wait_class *class = mem_zalloc(sizeof(*class));
-    *class = (struct wait_class){
+    uint64_t hash = wait_list_hash(q, qp);
+    union map_value *slot = map_u64_put(&q->wait_list_of, hash, NULL);
+    for (struct wait_list *list = slot->ptr; list; list = list->next_same_hash)
+        if (belongs(list, qp))
+            return list;
+    struct wait_list *list = mem_zalloc(sizeof(*list));
+    *list = (struct wait_list){
         .profile = qp->profile,
         .gating_plugin = qp->gating_plugin,
         .rejectors = queued_pod_rejectors(qp),
         .hash = hash,
         .next_same_hash = slot->ptr,
     };
-    list_init(&class->pods);
-    list_push(&q->classes, &class->node);
-    slot->ptr = class;
-    return class;
+    list_init(&list->pods);
+    list_push(&q->wait_lists, &list->node);
+    slot->ptr = list;
+    return list;
 }
 
-static void class_free(struct queue *q, struct wait_class *class)
+static void wait_list_free(struct queue *q, struct wait_list *list)
 {
-    union map_value *slot = map_u64_find(&q->class_of, class->hash);
-    struct wait_class *first = slot->ptr;
-    if (first == class) {
-        slot->ptr = class->next_same_hash;
+    union map_value *slot = map_u64_find(&q->wait_list_of, list->hash);
+    struct wait_list *first = slot->ptr;
+    if (first == list) {
+        slot->ptr = list->next_same_hash;
     } else {
-        while (first->next_same_hash != class)
+        while (first->next_same_hash != list)
             first = first->next_same_hash;
-        first->next_same_hash = class->next_same_hash;
+        first->next_same_hash = list->next_same_hash;
     }
     if (!slot->ptr)
-        map_u64_remove(&q->class_of, class->hash, NULL);
-    list_remove(&class->node);
-    free(class);
+        map_u64_remove(&q->wait_list_of, list->hash, NULL);
+    list_remove(&list->node);
+    free(list);
 }
 
-static void class_add(struct queue *q, struct wait_class *class, struct queued_pod *qp)
+static void wait_list_add(struct queue *q, struct wait_list *list, struct queued_pod *qp)
 {
-    qp->class = class;
-    list_push(&class->pods, &qp->node);
-    class->n++;
-    q->n_gated += class->gating_plugin != PLUGIN_NONE;
+    qp->wait_list = list;
+    list_push(&list->pods, &qp->node);
+    list->n++;
+    q->n_gated += list->gating_plugin != PLUGIN_NONE;
 }
 
-static void class_remove(struct queue *q, struct queued_pod *qp)
+static void wait_list_remove(struct queue *q, struct queued_pod *qp)
 {
-    struct wait_class *class = qp->class;
-    qp->class = NULL;
+    struct wait_list *list = qp->wait_list;
+    qp->wait_list = NULL;
     list_remove(&qp->node);
-    q->n_gated -= class->gating_plugin != PLUGIN_NONE;
-    if (--class->n == 0)
-        class_free(q, class);
+    q->n_gated -= list->gating_plugin != PLUGIN_NONE;
+    if (--list->n == 0)
+        wait_list_free(q, list);
 }
 
 /* ---- Pods ---- */
@@ -117,42 +118,42 @@ static void class_remove(struct queue *q, struct queued_pod *qp)
 void waiting_enter(struct queue *q, struct queued_pod *qp, uint16_t kind)
 {
     if (qp->place == PLACE_UNSCHEDULABLE) {
-        if (belongs(qp->class, qp))
+        if (belongs(qp->wait_list, qp))
             return;
-        class_remove(q, qp);
+        wait_list_remove(q, qp);
     } else {
         qp->place = PLACE_UNSCHEDULABLE;
         heap_push(&q->unschedulable, &qp->heap);
         q->incoming[PLACE_UNSCHEDULABLE][kind]++;
     }
-    class_add(q, class_for(q, qp), qp);
+    wait_list_add(q, wait_list_for(q, qp), qp);
 }
 
 void waiting_leave(struct queue *q, struct queued_pod *qp)
 {
-    class_remove(q, qp);
+    wait_list_remove(q, qp);
     heap_remove(&q->unschedulable, &qp->heap);
     qp->place = PLACE_NONE;
 }
 
-static bool is_concerned(const struct wait_class *class, const uint64_t *interest)
+static bool is_concerned(const struct wait_list *list, const uint64_t *interest)
 {
-    if (!interest || class->profile == PROFILE_NONE)
+    if (!interest || list->profile == PROFILE_NONE)
         return true;
-    uint64_t plugins = interest[class->profile];
-    if (class->gating_plugin != PLUGIN_NONE && !(plugins >> class->gating_plugin & 1))
+    uint64_t plugins = interest[list->profile];
+    if (list->gating_plugin != PLUGIN_NONE && !(plugins >> list->gating_plugin & 1))
         return false;
-    return plugins & class->rejectors;
+    return plugins & list->rejectors;
 }
 
 void waiting_collect(struct queue *q, const uint64_t *interest, const struct move_check *check)
 {
     vec_reset(&q->moving);
-    for (struct list_node *c = list_first(&q->classes); c; c = list_next(&q->classes, c)) {
-        struct wait_class *class = LIST_ITEM(c, struct wait_class, node);
-        if (!is_concerned(class, interest))
+    for (struct list_node *c = list_first(&q->wait_lists); c; c = list_next(&q->wait_lists, c)) {
+        struct wait_list *list = LIST_ITEM(c, struct wait_list, node);
+        if (!is_concerned(list, interest))
             continue;
-        for (struct list_node *p = list_first(&class->pods); p; p = list_next(&class->pods, p)) {
+        for (struct list_node *p = list_first(&list->pods); p; p = list_next(&list->pods, p)) {
             struct queued_pod *qp = LIST_ITEM(p, struct queued_pod, node);
             if (!check->passes || check->passes(check, qp->pod))
                 vec_push(&q->moving, qp);

@@ -2,7 +2,7 @@
 #include "sched/what_if.h"
 
 #include "sched/attempt.h"
-#include "sched/class.h"
+#include "sched/pod_class.h"
 #include "sched/memo.h"
 
 bool what_if_can(const struct sched *s)
@@ -17,13 +17,13 @@ void what_if_begin(struct what_if *w, struct sched *s)
     assert(what_if_can(s));
     *w = (struct what_if){
         .sched = s,
-        .classes = s->classes,
+        .pod_classes = s->pod_classes,
         .memos = s->memos,
         .now_ms = s->io.now_ms(s->io.context),
         .order_was_stale = s->cache.order_is_stale,
     };
     cache_update_order(&s->cache);
-    s->classes = classes_new();
+    s->pod_classes = pod_classes_new();
     s->memos = memos_new();
 }
 
@@ -31,9 +31,9 @@ void what_if_end(struct what_if *w)
 {
     struct sched *s = w->sched;
     what_if_undo(w);
-    classes_free(s->classes);
+    pod_classes_free(s->pod_classes);
     memos_free(s->memos);
-    s->classes = w->classes;
+    s->pod_classes = w->pod_classes;
     s->memos = w->memos;
     s->cache.order_is_stale = w->order_was_stale;
     vec_fini(&w->steps);
@@ -126,7 +126,7 @@ struct what_if_answer what_if_ask(struct what_if *w, const struct pod *pod)
     uint32_t start_index = s->start_index;
     struct rand rand = s->rand;
     struct attempt a;
-    attempt_run_briefly(s, &a, pod, w->now_ms);
+    attempt_run(s, &a, pod, w->now_ms);
     s->start_index = start_index;
     s->rand = rand;
     if (a.outcome != ATTEMPT_FITS)

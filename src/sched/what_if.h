@@ -7,7 +7,7 @@
  *
  * Afterwards the scheduler decides as if nobody had asked: rows, their pods and ports, the order of nodes
  * and where the next search begins are what they were, also in their order. What is remembered between
- * attempts (class.h, memo.h) is kept apart, so that changed pods and rows do not get into it. Only
+ * attempts (pod_class.h, memo.h) is kept apart, so that changed pods and rows do not get into it. Only
  * generations have moved on, and the arena of the scheduler's last attempt is gone.
  *
  * Extenders are not asked: with any configured, no answer would be worth anything (what_if_can).
@@ -17,7 +17,7 @@
 
 #include "sched/sched.h"
 
-struct classes;
+struct pod_classes;
 struct memos;
 
 enum what_if_step_kind { WHAT_IF_NODE, WHAT_IF_NEW_NODE, WHAT_IF_POD };
@@ -33,7 +33,7 @@ struct what_if_step {
 
 struct what_if {
     struct sched *sched;
-    struct classes *classes; /* the scheduler's own */
+    struct pod_classes *pod_classes; /* the scheduler's own */
     struct memos *memos;     /* the same */
     VEC(struct what_if_step) steps;
     int64_t now_ms;

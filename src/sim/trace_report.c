@@ -6,7 +6,7 @@
 #include "codec/json.h"
 #include "sim/trace_chart.h"
 
-enum { CLASSES_SHOWN_MAX = 12, REASONS_SHOWN_MAX = 12, TIME_COLUMN = 9 };
+enum { PRIORITIES_SHOWN_MAX = 12, REASONS_SHOWN_MAX = 12, TIME_COLUMN = 9 };
 
 static int64_t makespan_ms(const struct trace_run *r)
 {
@@ -60,14 +60,14 @@ static void add_wait_table(struct strbuf *to, const struct trace_run *r)
     strbuf_printf(to, "\n  %-22s %9s %*s %*s %*s %*s %*s\n", "WAITED FOR A NODE", "PODS", TIME_COLUMN, "MEAN",
                   TIME_COLUMN, "P50", TIME_COLUMN, "P90", TIME_COLUMN, "P99", TIME_COLUMN, "MAX");
     add_waits(to, "all", trace_waits_stats(&r->waits, NULL));
-    size_t n = r->waits.classes.n;
-    for (size_t i = 0; n > 1 && i < n && i < CLASSES_SHOWN_MAX; i++) {
+    size_t n = r->waits.by_priority.n;
+    for (size_t i = 0; n > 1 && i < n && i < PRIORITIES_SHOWN_MAX; i++) {
         char name[32];
-        snprintf(name, sizeof(name), "priority %d", r->waits.classes.at[i].priority);
-        add_waits(to, name, trace_waits_stats(&r->waits, &r->waits.classes.at[i]));
+        snprintf(name, sizeof(name), "priority %d", r->waits.by_priority.at[i].priority);
+        add_waits(to, name, trace_waits_stats(&r->waits, &r->waits.by_priority.at[i]));
     }
-    if (n > CLASSES_SHOWN_MAX)
-        strbuf_printf(to, "  and %zu lower priorities\n", n - CLASSES_SHOWN_MAX);
+    if (n > PRIORITIES_SHOWN_MAX)
+        strbuf_printf(to, "  and %zu lower priorities\n", n - PRIORITIES_SHOWN_MAX);
     struct trace_wait_stats again = trace_waits_stats(&r->restart_waits, NULL);
     if (again.n)
         add_waits(to, "again, once preempted", again);
@@ -198,9 +198,9 @@ static void add_waits_json(struct strbuf *to, const struct trace_run *r)
     STRBUF_ADD_LIT(to, ",\n\"waitSeconds\":{");
     add_wait_members(to, trace_waits_stats(&r->waits, NULL));
     STRBUF_ADD_LIT(to, ",\n\"waitSecondsByPriority\":[");
-    for (size_t i = 0; i < r->waits.classes.n; i++) {
-        strbuf_printf(to, "%s{\"priority\":%d,", i ? ",\n" : "\n", r->waits.classes.at[i].priority);
-        add_wait_members(to, trace_waits_stats(&r->waits, &r->waits.classes.at[i]));
+    for (size_t i = 0; i < r->waits.by_priority.n; i++) {
+        strbuf_printf(to, "%s{\"priority\":%d,", i ? ",\n" : "\n", r->waits.by_priority.at[i].priority);
+        add_wait_members(to, trace_waits_stats(&r->waits, &r->waits.by_priority.at[i]));
     }
     STRBUF_ADD_LIT(to, "],\n\"restartWaitSeconds\":{");
     add_wait_members(to, trace_waits_stats(&r->restart_waits, NULL));

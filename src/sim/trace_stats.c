@@ -81,23 +81,23 @@ struct trace_mean trace_sums_mean(const struct trace_sums *s)
 
 void trace_waits_init(struct trace_waits *w)
 {
-    *w = (struct trace_waits){ .classes = { 0 } };
+    *w = (struct trace_waits){ .by_priority = { 0 } };
 }
 
 void trace_waits_fini(struct trace_waits *w)
 {
-    for (size_t i = 0; i < w->classes.n; i++)
-        map_u64_fini(&w->classes.at[i].counts);
-    vec_fini(&w->classes);
+    for (size_t i = 0; i < w->by_priority.n; i++)
+        map_u64_fini(&w->by_priority.at[i].counts);
+    vec_fini(&w->by_priority);
 }
 
 /* Where the priority is, or belongs. */
-static size_t find_class(const struct trace_waits *w, int32_t priority)
+static size_t find_priority(const struct trace_waits *w, int32_t priority)
 {
-    size_t low = 0, high = w->classes.n;
+    size_t low = 0, high = w->by_priority.n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (w->classes.at[middle].priority > priority)
+        if (w->by_priority.at[middle].priority > priority)
             low = middle + 1;
         else
             high = middle;
@@ -107,13 +107,13 @@ static size_t find_class(const struct trace_waits *w, int32_t priority)
 
 void trace_waits_add(struct trace_waits *w, int32_t priority, int64_t wait_ms)
 {
-    size_t i = find_class(w, priority);
-    if (i == w->classes.n || w->classes.at[i].priority != priority) {
-        struct trace_wait_class class = { .priority = priority };
-        map_u64_init(&class.counts);
-        vec_insert(&w->classes, i, class);
+    size_t i = find_priority(w, priority);
+    if (i == w->by_priority.n || w->by_priority.at[i].priority != priority) {
+        struct trace_priority_waits waits = { .priority = priority };
+        map_u64_init(&waits.counts);
+        vec_insert(&w->by_priority, i, waits);
     }
-    map_u64_put(&w->classes.at[i].counts, (uint64_t)wait_ms, NULL)->num++;
+    map_u64_put(&w->by_priority.at[i].counts, (uint64_t)wait_ms, NULL)->num++;
 }
 
 struct length {
@@ -127,9 +127,9 @@ static int compare_lengths(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void add_lengths(length_vec *to, const struct trace_wait_class *class)
+static void add_lengths(length_vec *to, const struct trace_priority_waits *waits)
 {
-    for (struct map_u64_slot *s = NULL; (s = map_u64_next(&class->counts, s));)
+    for (struct map_u64_slot *s = NULL; (s = map_u64_next(&waits->counts, s));)
         vec_push(to, (struct length){ s->key, s->value.num });
 }
 
@@ -150,11 +150,11 @@ static uint64_t rank_of(uint64_t percent, uint64_t n)
     return (percent * n + 99) / 100;
 }
 
-struct trace_wait_stats trace_waits_stats(const struct trace_waits *w, const struct trace_wait_class *one)
+struct trace_wait_stats trace_waits_stats(const struct trace_waits *w, const struct trace_priority_waits *one)
 {
     length_vec lengths = { 0 };
-    for (size_t i = 0; !one && i < w->classes.n; i++)
-        add_lengths(&lengths, &w->classes.at[i]);
+    for (size_t i = 0; !one && i < w->by_priority.n; i++)
+        add_lengths(&lengths, &w->by_priority.at[i]);
     if (one)
         add_lengths(&lengths, one);
     struct trace_wait_stats stats = { 0 };

@@ -42,13 +42,13 @@ void trace_samples_add(struct trace_samples *s, const struct trace_level *level,
 void trace_samples_peak(struct trace_samples *s, const struct trace_level *level);
 struct trace_mean trace_sums_mean(const struct trace_sums *s);
 
-struct trace_wait_class {
+struct trace_priority_waits {
     int32_t priority;
     struct map_u64 counts; /* milliseconds -> pods */
 };
 
 struct trace_waits {
-    VEC(struct trace_wait_class) classes; /* by priority, highest first */
+    VEC(struct trace_priority_waits) by_priority; /* by priority, highest first */
 };
 
 struct trace_wait_stats {
@@ -60,5 +60,5 @@ struct trace_wait_stats {
 void trace_waits_init(struct trace_waits *w);
 void trace_waits_fini(struct trace_waits *w);
 void trace_waits_add(struct trace_waits *w, int32_t priority, int64_t wait_ms);
-/* Of one class, or of all when it is NULL. */
-struct trace_wait_stats trace_waits_stats(const struct trace_waits *w, const struct trace_wait_class *one);
+/* Of one waits, or of all when it is NULL. */
+struct trace_wait_stats trace_waits_stats(const struct trace_waits *w, const struct trace_priority_waits *one);

@@ -1,7 +1,7 @@
 /* The quick ways of the engine against the plain ones, on random clusters with random changes in between:
  *   - a plugin's filter_block and score_block against its filter and score of one node, on plain and on simulated views;
  *   - uniform_score against the normalized scores of all nodes;
- *   - attempt_run (classes that are repaired, memos that are kept) against attempt_run_in_detail with memos made anew:
+ *   - attempt_run_and_diagnose (classes that are repaired, memos that are kept) against attempt_run_in_detail with memos made anew:
  *     outcome, node, texts, rejectors, where the next search begins, and what preemption chooses. */
 #include "sched/attempt.h"
 #include "sched/memo.h"
@@ -227,7 +227,7 @@ static void check_attempt(struct blocks *b, const struct pod *pod)
     arena_reset(&b->arena);
     uint32_t start = s->start_index;
     struct rand rand = s->rand;
-    attempt_run(s, &a, pod, 1000);
+    attempt_run_and_diagnose(s, &a, pod, 1000);
     const char *quick = describe(b, &a);
     s->start_index = start;
     s->rand = rand;

@@ -7,7 +7,7 @@ TEST(names_have_a_class)
 {
     static const struct {
         const char *name;
-        enum resource_class want;
+        enum resource_kind want;
         bool extended;
     } rows[] = {
         { "cpu", RESOURCE_CPU, false },
@@ -30,7 +30,7 @@ TEST(names_have_a_class)
         { "x.kubernetes.io/anything at all", RESOURCE_SCALAR, false },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        CHECK_INT(rows[i].name, resource_classify(str_of(rows[i].name)), rows[i].want);
+        CHECK_INT(rows[i].name, resource_kind_of(str_of(rows[i].name)), rows[i].want);
         CHECK_INT(rows[i].name, resource_is_extended(str_of(rows[i].name)), rows[i].extended);
     }
     char text[400];

@@ -251,12 +251,12 @@ TEST(percentiles_are_those_of_the_sorted_waits)
         CHECK_INT("p99", s.p99_ms, all[(n * 99 + 99) / 100 - 1]);
         CHECK_INT("max", s.max_ms, all[n - 1]);
         CHECK(s.mean_ms == (double)sum / (double)n);
-        uint64_t n_of_classes = 0;
-        for (size_t i = 0; i < w.classes.n; i++) {
-            n_of_classes += trace_waits_stats(&w, &w.classes.at[i]).n;
-            CHECK(i == 0 || w.classes.at[i].priority < w.classes.at[i - 1].priority);
+        uint64_t n_of_priorities = 0;
+        for (size_t i = 0; i < w.by_priority.n; i++) {
+            n_of_priorities += trace_waits_stats(&w, &w.by_priority.at[i]).n;
+            CHECK(i == 0 || w.by_priority.at[i].priority < w.by_priority.at[i - 1].priority);
         }
-        CHECK_INT("all classes", n_of_classes, n);
+        CHECK_INT("all priorities", n_of_priorities, n);
         trace_waits_fini(&w);
         free(all);
     }

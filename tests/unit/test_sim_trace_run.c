@@ -286,8 +286,8 @@ static int64_t serve(const struct client *clients, size_t n, size_t n_servers, i
 
 static void check_waits(const struct trace_run *r, const int64_t *waits, size_t n)
 {
-    CHECK_INT("classes", r->waits.classes.n, 1);
-    const struct map_u64 *counts = &r->waits.classes.at[0].counts;
+    CHECK_INT("priorities", r->waits.by_priority.n, 1);
+    const struct map_u64 *counts = &r->waits.by_priority.at[0].counts;
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from; to < n && waits[to] == waits[from]; to++)
             continue;

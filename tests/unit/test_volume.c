@@ -100,8 +100,8 @@ TEST(the_annotation_goes_before_the_class)
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         const struct pv *v = decode_pv(&w, rows[i].json);
         const struct pvc *c = decode_pvc(&w, rows[i].json);
-        CHECK_STR(rows[i].name, sym_text(&w.syms, v->class), str_of(rows[i].want));
-        CHECK_STR(rows[i].name, sym_text(&w.syms, c->class), str_of(rows[i].want));
+        CHECK_STR(rows[i].name, sym_text(&w.syms, v->storage_class), str_of(rows[i].want));
+        CHECK_STR(rows[i].name, sym_text(&w.syms, c->storage_class), str_of(rows[i].want));
         pv_unref(&w.syms, v);
         pvc_unref(&w.syms, c);
     }

@@ -1,4 +1,4 @@
-/* sched/class.h - pods that ask the same of a node, and what is known of every node for them.
+/* sched/pod_class.h - pods that ask the same of a node, and what is known of every node for them.
  *
  * Most rules look at the pod and at one node alone: taints, affinity to nodes, ports, free resources,
  * how full the node would be. Their answers are the same for all pods of a class (the pods that a
@@ -9,16 +9,16 @@
  *
  * A plugin says with `local_filter` and `local_score` (framework.h) that its answers are of that kind.
  *
- * Thread: scheduling thread only. Bounded: classes not used longest are dropped (CLASSES_MAX,
- * CLASSES_BYTES_MAX). */
+ * Thread: scheduling thread only. Bounded: classes not used longest are dropped (POD_CLASSES_MAX,
+ * POD_CLASSES_BYTES_MAX). */
 #pragma once
 
 #include "base/strbuf.h"
 #include "sched/framework.h"
 
-enum { CLASSES_MAX = 1024, CLASSES_BYTES_MAX = 256 << 20 };
+enum { POD_CLASSES_MAX = 1024, POD_CLASSES_BYTES_MAX = 256 << 20 };
 
-struct classes;
+struct pod_classes;
 
 struct pod_class {
     uint64_t *alive;  /* bitset by row: listed, and every local filter passes */
@@ -26,12 +26,12 @@ struct pod_class {
     int32_t *best;    /* by word of alive: the largest partial there; INT32_MIN without any */
 };
 
-struct classes *classes_new(void);
-void classes_free(struct classes *k);
+struct pod_classes *pod_classes_new(void);
+void pod_classes_free(struct pod_classes *k);
 
 /* The class of c->pod under its profile, up to date. PreFilter has run, and PreScore of the local
  * plugins. Valid until the next call. `local_scores` is the mask of score positions that `partial`
  * sums. */
-const struct pod_class *classes_get(struct classes *k, struct cycle *c, uint64_t local_scores);
+const struct pod_class *pod_classes_get(struct pod_classes *k, struct cycle *c, uint64_t local_scores);
 /* What makes the class: all that local plugins read of a pod, as bytes. */
-void class_key(struct strbuf *key, const struct cycle *c, uint64_t local_scores);
+void pod_class_key(struct strbuf *key, const struct cycle *c, uint64_t local_scores);

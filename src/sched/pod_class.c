@@ -1,5 +1,5 @@
-/* sched/class.c - see class.h. */
-#include "sched/class.h"
+/* sched/pod_class.c - see pod_class.h. */
+#include "sched/pod_class.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -13,22 +13,22 @@ struct entry {
     uint64_t last_used;
 };
 
-struct classes {
+struct pod_classes {
     struct map_str by_key;
     VEC(struct entry *) entries;
     uint64_t now;
     struct strbuf key; /* scratch */
 };
 
-struct classes *classes_new(void)
+struct pod_classes *pod_classes_new(void)
 {
-    struct classes *k = mem_zalloc(sizeof(*k));
+    struct pod_classes *k = mem_zalloc(sizeof(*k));
     map_str_init(&k->by_key);
     strbuf_init(&k->key, STRBUF_NO_MAX);
     return k;
 }
 
-static void free_entry(struct classes *k, struct entry *e)
+static void free_entry(struct pod_classes *k, struct entry *e)
 {
     map_str_remove(&k->by_key, e->key, NULL);
     free((void *)(uintptr_t)e->key.p);
@@ -38,7 +38,7 @@ static void free_entry(struct classes *k, struct entry *e)
     free(e);
 }
 
-void classes_free(struct classes *k)
+void pod_classes_free(struct pod_classes *k)
 {
     for (size_t i = 0; i < k->entries.n; i++)
         free_entry(k, k->entries.at[i]);
@@ -131,7 +131,7 @@ static void add_ports(struct strbuf *key, const struct cycle *c, const struct po
     }
 }
 
-void class_key(struct strbuf *key, const struct cycle *c, uint64_t local_scores)
+void pod_class_key(struct strbuf *key, const struct cycle *c, uint64_t local_scores)
 {
     const struct pod *pod = c->pod;
     strbuf_reset(key);
@@ -274,7 +274,7 @@ static void grow(struct entry *e, node_id n_rows_max)
 
 /* ---- Classes ---- */
 
-static void drop_oldest(struct classes *k)
+static void drop_oldest(struct pod_classes *k)
 {
     size_t oldest = 0;
     for (size_t i = 1; i < k->entries.n; i++)
@@ -284,10 +284,10 @@ static void drop_oldest(struct classes *k)
     vec_remove_swap(&k->entries, oldest);
 }
 
-static struct entry *new_entry(struct classes *k, node_id n_rows_max)
+static struct entry *new_entry(struct pod_classes *k, node_id n_rows_max)
 {
     size_t bytes = (size_t)n_rows_max * (sizeof(int32_t) + 1);
-    while (k->entries.n && (k->entries.n >= CLASSES_MAX || (k->entries.n + 1) * bytes > CLASSES_BYTES_MAX))
+    while (k->entries.n && (k->entries.n >= POD_CLASSES_MAX || (k->entries.n + 1) * bytes > POD_CLASSES_BYTES_MAX))
         drop_oldest(k);
     struct entry *e = mem_zalloc(sizeof(*e));
     char *key = mem_alloc(k->key.n);
@@ -298,9 +298,9 @@ static struct entry *new_entry(struct classes *k, node_id n_rows_max)
     return e;
 }
 
-const struct pod_class *classes_get(struct classes *k, struct cycle *c, uint64_t local_scores)
+const struct pod_class *pod_classes_get(struct pod_classes *k, struct cycle *c, uint64_t local_scores)
 {
-    class_key(&k->key, c, local_scores);
+    pod_class_key(&k->key, c, local_scores);
     union map_value *found = map_str_find(&k->by_key, strbuf_str(&k->key));
     struct entry *e = found ? found->ptr : new_entry(k, c->cache->col.n_rows_max);
     struct work w = { e, c, local_scores };
