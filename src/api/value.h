@@ -40,6 +40,7 @@ struct member;
 
 struct value {
     uint8_t kind;
+    uint8_t building; /* of the decoder that builds the tree; means nothing to others */
     uint32_t n; /* bytes, items, members or slots; of a time: nanoseconds */
     union {
         bool b;

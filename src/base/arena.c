@@ -76,7 +76,7 @@ void arena_rewind(struct arena *a, struct arena_mark mark)
 void *arena_alloc_slow(struct arena *a, size_t n)
 {
     assert(n < SIZE_MAX / 2);
-    size_t rounded = (n + 15) & ~(size_t)15;
+    size_t rounded = arena_piece_bytes(n);
     size_t want = a->chunks ? a->chunks->n_bytes * 2 : CHUNK_FIRST_BYTES;
     if (want > CHUNK_MAX_BYTES)
         want = CHUNK_MAX_BYTES;

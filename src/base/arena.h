@@ -37,12 +37,18 @@ void arena_reset(struct arena *a);
 struct arena_mark arena_save(const struct arena *a);
 void arena_rewind(struct arena *a, struct arena_mark mark);
 
-/* Not zeroed. Aligned to 16. A size of 0 gives a valid pointer. */
 void *arena_alloc_slow(struct arena *a, size_t n);
 
+/* What a piece takes of a chunk. One of 0 bytes takes room too, so that every piece has an address of its own. */
+static inline size_t arena_piece_bytes(size_t n)
+{
+    return (n + 15 + !n) & ~(size_t)15;
+}
+
+/* Not zeroed. Aligned to 16. */
 static inline void *arena_alloc(struct arena *a, size_t n)
 {
-    size_t rounded = (n + 15 + !n) & ~(size_t)15; /* 0 too takes room, or a fresh arena had NULL to give */
+    size_t rounded = arena_piece_bytes(n);
     if (rounded < n || (size_t)(a->end - a->at) < rounded)
         return arena_alloc_slow(a, n);
     void *p = a->at;

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/utf8.h"
 
 enum { LINEAR_KEYS_MAX = 16, STACK_FIRST = 128 };
@@ -126,13 +127,26 @@ static bool decode_element(struct decoder *d, const struct field *f, struct valu
 
 /* ---- Lists ---- */
 
+/* A list that was given again with fewer elements keeps the others behind its end, where they come back if it
+ * grows once more. In front of such an array stands one value more, whose `n` is the number of all. */
+enum { LIST_WITH_REST = 1 };
+
 /* Elements of an earlier list under the same key, also those it no longer shows. */
-static uint32_t n_earlier(const struct decoder *d, const struct value *v)
+static uint32_t n_earlier(const struct value *v)
 {
     if (v->kind != VALUE_LIST)
         return 0;
-    const union map_value *hidden = map_u64_find(&d->hidden, (uintptr_t)v->items);
-    return hidden ? (uint32_t)hidden->num : v->n;
+    return v->building == LIST_WITH_REST ? v->items[-1].n : v->n;
+}
+
+/* Room in front for the number of all elements. */
+static void keep_rest(struct decoder *d, struct value *v)
+{
+    struct value *items = arena_alloc(d->arena, ((size_t)v->n + 1) * sizeof(*items));
+    items[0] = (struct value){ .n = v->n };
+    memcpy(items + 1, v->items, v->n * sizeof(*items));
+    v->items = items + 1;
+    v->building = LIST_WITH_REST;
 }
 
 /* Elements from stack index `base` on become the list. In place of an earlier one with more, whose rest stays
@@ -141,14 +155,14 @@ static void close_list(struct decoder *d, size_t base, uint32_t n_before, struct
 {
     uint32_t n = (uint32_t)(d->stack.n - base);
     bool in_place = n && n < n_before;
-    if (in_place)
-        map_u64_put(&d->hidden, (uintptr_t)v->items, NULL)->num = n_before;
-    else
-        v->items = arena_alloc(d->arena, n * sizeof(*v->items));
+    if (!in_place)
+        *v = value_list(arena_alloc(d->arena, n * sizeof(*v->items)), n);
+    else if (v->building != LIST_WITH_REST)
+        keep_rest(d, v);
     if (n)
         memcpy(v->items, d->stack.at + base, n * sizeof(*v->items));
     d->stack.n = base;
-    *v = value_list(v->items, n);
+    v->n = n;
 }
 
 __attribute__((noinline)) static bool decode_list(struct decoder *d, const struct field *f, const char *go_type,
@@ -161,7 +175,7 @@ __attribute__((noinline)) static bool decode_list(struct decoder *d, const struc
     struct place place = { .up = d->place };
     d->place = &place;
     size_t base = d->stack.n;
-    uint32_t n_before = n_earlier(d, v);
+    uint32_t n_before = n_earlier(v);
     bool first = true, fault;
     while (json_next(&d->scan, ']', &first, &fault)) {
         struct value item = { 0 };
@@ -238,18 +252,35 @@ static bool decode_member(struct decoder *d, const struct field *f, struct place
     return ok;
 }
 
-/* Room for `n` members in a map that was given before. It doubles, so that a map given again and again
- * costs no more than its text. */
-static void grow_map(struct decoder *d, struct value *v, uint32_t n)
+/* A map that was given again: it has room for the next power of two of its members, so that one given again and
+ * again costs no more than its text, and its members are sorted in the end. */
+enum { MAP_GROWN = 1 };
+
+struct grown {
+    struct value *map; /* a slot: those do not move */
+    struct grown *next;
+};
+
+static size_t room_for(size_t n)
 {
-    union map_value *room = map_u64_put(&d->grown, (uintptr_t)v, NULL);
-    if (room->num >= n)
+    return n < 2 ? n : (size_t)1 << (64 - __builtin_clzll(n - 1));
+}
+
+static void grow_map(struct decoder *d, struct value *v, size_t n)
+{
+    bool grown = v->building == MAP_GROWN;
+    if (grown && n <= room_for(v->n))
         return;
-    room->num = 2 * (uint64_t)n;
-    struct member *members = arena_alloc(d->arena, room->num * sizeof(*members));
+    struct member *members = arena_alloc(d->arena, room_for(n) * sizeof(*members));
     if (v->n)
         memcpy(members, v->members, v->n * sizeof(*members));
     v->members = members;
+    if (grown)
+        return;
+    v->building = MAP_GROWN;
+    struct grown *g = ARENA_NEW(d->arena, struct grown);
+    *g = (struct grown){ v, d->grown };
+    d->grown = g;
 }
 
 /* Members from stack index `base` on become the map or join those that it had before. */
@@ -257,14 +288,10 @@ static void close_map(struct decoder *d, size_t base, struct value *v)
 {
     uint32_t n_new = (uint32_t)((d->stack.n - base) / 2);
     bool again = v->kind == VALUE_MAP;
-    if (again) {
-        grow_map(d, v, v->n + n_new);
-    } else {
-        union map_value *room = map_u64_find(&d->grown, (uintptr_t)v);
-        if (room)
-            room->num = 0; /* of an array that null has cleared away */
+    if (again)
+        grow_map(d, v, (size_t)v->n + n_new);
+    else
         *v = value_map(arena_alloc(d->arena, n_new * sizeof(*v->members)), 0);
-    }
     for (uint32_t i = 0; i < n_new; i++, base += 2)
         v->members[v->n++] = (struct member){ value_text(&d->stack.at[base]), d->stack.at[base + 1] };
     d->stack.n -= 2 * (size_t)n_new;
@@ -272,12 +299,15 @@ static void close_map(struct decoder *d, size_t base, struct value *v)
         v->n = value_sort_members(v->members, v->n);
 }
 
+/* A slot may be listed several times, when null came between; it is sorted once. */
 static void sort_grown(struct decoder *d)
 {
-    for (struct map_u64_slot *s = NULL; (s = map_u64_next(&d->grown, s));) {
-        struct value *v = (struct value *)(uintptr_t)s->key;
-        if (v->kind == VALUE_MAP)
-            v->n = value_sort_members(v->members, v->n);
+    for (struct grown *g = d->grown; g; g = g->next) {
+        struct value *v = g->map;
+        if (v->kind != VALUE_MAP || v->building != MAP_GROWN)
+            continue;
+        v->n = value_sort_members(v->members, v->n);
+        v->building = 0;
     }
 }
 
@@ -410,8 +440,6 @@ enum err_code json_decode_object(struct arena *a, const struct type *t, struct s
     struct decoder d = { .scan = json_scan_init(text), .text = text, .arena = a, .findings = findings };
     struct value root = value_struct(a, t);
     vec_reserve(&d.stack, STACK_FIRST);
-    map_u64_init(&d.hidden);
-    map_u64_init(&d.grown);
     unsigned n_findings = findings ? findings->n : 0;
     if (findings)
         findings->fault = (struct json_fault){ 0 };
@@ -420,8 +448,6 @@ enum err_code json_decode_object(struct arena *a, const struct type *t, struct s
     ok = ok && json_at_end(&d.scan) && !d.mismatch;
     sort_grown(&d);
     vec_fini(&d.stack);
-    map_u64_fini(&d.hidden);
-    map_u64_fini(&d.grown);
     if (ok) {
         *ret_value = root;
         *ret_odd_meta = d.odd_meta;

@@ -6,7 +6,6 @@
  * on goes first. */
 #pragma once
 
-#include "base/map.h"
 #include "base/vec.h"
 #include "codec/json.h"
 #include "codec/json_scan.h"
@@ -37,11 +36,7 @@ struct decoder {
     unsigned n_levels;         /* of structs, lists and maps around the value */
     bool odd_meta;             /* see json_decode_object */
     VEC(struct value) stack;   /* elements of lists and maps that are not closed yet */
-    /* Lists that were given again with fewer elements, by their array: how many it holds. Those behind
-     * the end come back if the list grows once more. */
-    struct map_u64 hidden;
-    /* Maps that were given again, by their slot: room in their array. Their members are sorted in the end. */
-    struct map_u64 grown;
+    struct grown *grown;       /* maps that were given again */
 };
 
 /* ---- json_decode.c ---- */

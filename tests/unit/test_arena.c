@@ -68,3 +68,18 @@ TEST(reset_keeps_one_chunk)
     }
     arena_fini(&a);
 }
+
+/* Also where a chunk is full to the last byte: a piece that takes no room there would be the next one, too. */
+TEST(every_piece_has_an_address_of_its_own)
+{
+    for (size_t filler = 0; filler < 4200; filler++) {
+        struct arena a;
+        arena_init(&a);
+        arena_alloc(&a, filler);
+        char *empty = arena_alloc(&a, 0), *next = arena_alloc(&a, 16), *empty_again = arena_alloc(&a, 0);
+        CHECK(empty != next);
+        CHECK(next != empty_again);
+        CHECK(empty != empty_again);
+        arena_fini(&a);
+    }
+}

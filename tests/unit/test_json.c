@@ -405,6 +405,33 @@ TEST(repeated_keys_cost_no_more_than_their_text)
     }
 }
 
+/* An empty list at the end of a full chunk must not be taken for another one that begins there: lists given again
+ * write into their earlier elements. Fillers of all lengths reach every place of a chunk. */
+TEST(lists_are_not_confused_wherever_they_stand_in_memory)
+{
+    const struct type *t = type_of("core/v1.PodSpec");
+    for (int filler = 0; filler < 2000; filler++) {
+        struct arena a;
+        arena_init(&a);
+        struct strbuf json, out;
+        strbuf_init(&json, STRBUF_NO_MAX);
+        strbuf_init(&out, STRBUF_NO_MAX);
+        strbuf_printf(&json, "{\"nodeName\":\"\\n%0*d\"", filler + 1, 0);
+        strbuf_add_text(&json, ",\"tolerations\":[{},{}],\"containers\":[],\"tolerations\":[{},{}],\"tolerations\":[{}],"
+                               "\"containers\":[{\"name\":\"a\",\"image\":\"b\",\"tty\":true,\"stdin\":true}]}");
+        struct value v;
+        struct err e;
+        err_init(&e, &a);
+        CHECK(!json_decode(&a, t, strbuf_str(&json), NULL, &v, &e));
+        json_encode(&out, t, &v);
+        CHECK(strstr(strbuf_cstr(&out), "\"tolerations\":[{}]"));
+        CHECK(strstr(strbuf_cstr(&out), "{\"name\":\"a\",\"image\":\"b\",\"resources\":{},\"stdin\":true,\"tty\":true}"));
+        strbuf_fini(&out);
+        strbuf_fini(&json);
+        arena_fini(&a);
+    }
+}
+
 TEST(findings_of_a_text_that_is_refused_are_dropped)
 {
     struct arena a;
