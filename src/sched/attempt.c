@@ -85,6 +85,7 @@ bool attempt_begin(struct sched *s, struct attempt *a, const struct pod *pod, in
         .pod = pod,
         .rand = &s->rand,
         .now_ms = now_ms,
+        .now_s = s->now_s,
         .nominate = SYM_NONE,
         .state = ARENA_NEW_N(&s->arena, void *, PLUGINS_MAX),
         .score_state = ARENA_NEW_N(&s->arena, void *, PLUGINS_MAX),

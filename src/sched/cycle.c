@@ -12,7 +12,8 @@ static void fail_attempt(struct sched *s, struct attempt *a, struct queued_pod *
 
 bool sched_run_once(struct sched *s)
 {
-    int64_t now_ms = s->io.now_ms(s->io.context);
+    sched_read_clocks(s);
+    int64_t now_ms = s->now_ms;
     struct queued_pod *qp = queue_pop(s->queue, now_ms);
     if (!qp)
         return false;

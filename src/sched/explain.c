@@ -57,7 +57,7 @@ node_id explain_where(struct sched *s, const struct pod *pod)
 {
     struct before b = begin(s, pod);
     struct attempt a;
-    attempt_run_and_diagnose(s, &a, b.pod, s->io.now_ms(s->io.context));
+    attempt_run_and_diagnose(s, &a, b.pod, s->now_ms);
     node_id node = a.outcome == ATTEMPT_FITS ? a.node : NODE_NONE;
     end(s, &b);
     return node;
@@ -464,7 +464,7 @@ void explain_pod(struct sched *s, const struct pod *pod, struct arena *arena, st
     map_str_init(&w.refusals);
     map_str_init(&w.groups);
     strbuf_init(&w.key, STRBUF_NO_MAX);
-    attempt_run_in_detail(s, &a, b.pod, s->io.now_ms(s->io.context));
+    attempt_run_in_detail(s, &a, b.pod, s->now_ms);
     tell_pod(&w, &b);
     tell(&w);
     strbuf_fini(&w.key);

@@ -42,7 +42,7 @@ struct volume_decisions;
 struct sched_io {
     void *context;
     int64_t (*now_ms)(void *context);  /* monotonic enough: back-off and timeouts */
-    int64_t (*wall_s)(void *context);  /* seconds since 1970: ages of pods */
+    int64_t (*wall_s)(void *context);  /* seconds since 1970: a pod without a start time counts as started now */
     void (*bind)(void *context, io_ticket ticket, const struct pod *pod, sym node);
     void (*patch_status)(void *context, const struct status_change *change);
     /* A victim: condition DisruptionTarget, then deletion. Answer: sched_victim_done. */

@@ -27,6 +27,7 @@ struct memo_row {
     struct filter_status status, dry_run;
     const struct pod **victims; /* heap; of a dry run that passed */
     uint32_t n_victims, n_violations;
+    int64_t victims_from_s; /* wall clock: before it, a pod that started "now" would rank otherwise */
 };
 
 /* The rows of one class, for one attempt. */

@@ -176,10 +176,30 @@ static struct filter_status dry_run_afresh(struct cycle *c, node_id id, struct c
     return status;
 }
 
-static void remember(struct memo_row *row, const struct memo_version *now, const struct filter_status *status,
-                     const struct candidate *found)
+/* Pods without a start time rank behind all that have one, from the moment on when the last of those has started. */
+static int64_t ranks_hold_from_s(struct cycle *c, node_id id)
+{
+    struct node_view view = node_view_of(c->cache, id);
+    int64_t latest_s = INT64_MIN;
+    bool some_start_now = false;
+    for (uint32_t i = 0; i < view.n_pods; i++) {
+        const struct pod *pod = node_view_pod(&view, i);
+        bool has_start = pod->flags & POD_HAS_START_TIME;
+        some_start_now |= !has_start;
+        if (has_start && pod->start_time_s > latest_s)
+            latest_s = pod->start_time_s;
+    }
+    return some_start_now ? latest_s : INT64_MIN;
+}
+
+static void remember(struct cycle *c, struct memo_row *row, const struct memo_version *now,
+                     const struct filter_status *status, const struct candidate *found)
 {
     bool passed = status->verdict.code == V_SUCCESS;
+    int64_t from_s = passed ? ranks_hold_from_s(c, found->node) : INT64_MIN;
+    if (c->now_s < from_s)
+        return;
+    row->victims_from_s = from_s;
     row->dry_run = *status;
     row->victims_for = *now;
     row->n_victims = passed ? found->n_victims : 0;
@@ -199,10 +219,10 @@ static struct filter_status dry_run_node(struct cycle *c, const struct memo_view
         return dry_run_afresh(c, id, ret_candidate);
     now.budgets = objects_version(c->objects, OBJECT_BUDGET);
     struct memo_row *row = &memo->rows[id];
-    if (!memo_holds(&row->victims_for, &now)) {
+    if (!memo_holds(&row->victims_for, &now) || c->now_s < row->victims_from_s) {
         struct filter_status status = dry_run_afresh(c, id, ret_candidate);
         if (status.verdict.code != V_ERROR)
-            remember(row, &now, &status, ret_candidate);
+            remember(c, row, &now, &status, ret_candidate);
         return status;
     }
     *ret_candidate = (struct candidate){ id, row->victims, row->n_victims, row->n_violations };

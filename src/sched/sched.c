@@ -7,6 +7,12 @@
 #include "sched/queue.h"
 #include "sched/sched_priv.h"
 
+void sched_read_clocks(struct sched *s)
+{
+    s->now_ms = s->io.now_ms(s->io.context);
+    s->now_s = s->io.wall_s(s->io.context);
+}
+
 struct sched *sched_new(const struct sched_options *options)
 {
     struct sched *s = mem_zalloc(sizeof(*s));
@@ -16,6 +22,7 @@ struct sched *sched_new(const struct sched_options *options)
     s->extenders = options->extenders;
     s->n_extenders = options->n_extenders;
     s->io = options->io;
+    sched_read_clocks(s);
     s->features = options->features;
     s->percentage_of_nodes_to_score = options->percentage_of_nodes_to_score;
     rand_init(&s->rand, options->seed);
@@ -71,7 +78,8 @@ static int64_t next_multiple(int64_t now_ms, int64_t step_ms)
 
 void sched_tick(struct sched *s)
 {
-    int64_t now_ms = s->io.now_ms(s->io.context);
+    sched_read_clocks(s);
+    int64_t now_ms = s->now_ms;
     if (now_ms >= s->next_backoff_flush_ms) {
         queue_flush_backoff(s->queue, now_ms);
         s->next_backoff_flush_ms = next_multiple(now_ms, QUEUE_FLUSH_BACKOFF_MS); /* on whole seconds */

@@ -50,6 +50,8 @@ struct sched {
     struct extender *const *extenders;
     uint32_t n_extenders;
     struct sched_io io;
+    int64_t now_ms, now_s; /* both clocks as last read (sched_read_clocks): attempts that only ask read none, so that
+                              a recording is the same with and without them */
     struct features features;
     struct rand rand;
     uint32_t start_index;                 /* where the next search for nodes begins; shared by all profiles */
@@ -92,6 +94,9 @@ void failure_handle(struct sched *s, struct queued_pod *qp, const struct failure
 /* evict.c: carries out what preemption decided. */
 void evict_start(struct sched *s, const struct pod *preemptor, const struct preemption *p);
 void evict_free_all(struct sched *s);
+
+/* At the beginning of a turn, and of what time brings. */
+void sched_read_clocks(struct sched *s);
 
 /* Adds a decision to the hash. */
 void sched_note_decision(struct sched *s, const struct pod *pod, struct str outcome);

@@ -19,7 +19,7 @@ void what_if_begin(struct what_if *w, struct sched *s)
         .sched = s,
         .pod_classes = s->pod_classes,
         .memos = s->memos,
-        .now_ms = s->io.now_ms(s->io.context),
+        .now_ms = s->now_ms,
         .order_was_stale = s->cache.order_is_stale,
     };
     cache_update_order(&s->cache);

@@ -9,7 +9,7 @@ enum {
     STEP_MS = 1000,       /* of the virtual clock */
     STEPS_MAX = 10000,    /* of one run */
     QUIET_TRIES = 3,      /* back-offs at their longest without anything new: then nothing will change */
-    START_WALL_S = 1800000000,
+    START_WALL_S = 1800000000, /* always the same, so that runs can be repeated */
     TELL_PODS = 64, /* how often progress is told */
 };
 
@@ -23,7 +23,8 @@ static int64_t io_now_ms(void *context)
 
 static int64_t io_wall_s(void *context)
 {
-    return START_WALL_S + io_now_ms(context) / 1000;
+    const struct sim_world *w = context;
+    return w->start_wall_s + w->now_ms / 1000;
 }
 
 static struct sim_pod *find_pod(struct sim_world *w, const struct pod *form)
@@ -316,10 +317,23 @@ static int64_t to_ms(int64_t seconds)
     return seconds > INT64_MAX / 1000 ? INT64_MAX : seconds * 1000;
 }
 
+/* All pods of the input that have a start time have started before. */
+static int64_t start_wall_s(const struct sim_input *in)
+{
+    int64_t start_s = START_WALL_S;
+    for (size_t i = 0; i < in->objects.n; i++) {
+        const struct sim_object *o = &in->objects.at[i];
+        const struct pod *pod = !o->removed && sim_is_pod(o) ? sim_pod_form(o) : NULL;
+        if (pod && pod->flags & POD_HAS_START_TIME && pod->start_time_s >= start_s)
+            start_s = pod->start_time_s + 1;
+    }
+    return start_s;
+}
+
 enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct sym_table *syms,
                              const struct setup *setup, uint64_t seed, struct err *e)
 {
-    *w = (struct sim_world){ .in = in, .setup = setup, .syms = syms };
+    *w = (struct sim_world){ .in = in, .setup = setup, .syms = syms, .start_wall_s = start_wall_s(in) };
     map_str_init(&w->pod_by_uid);
     map_u64_init(&w->node_by_name);
     if (setup->n_extenders)

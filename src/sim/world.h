@@ -65,7 +65,7 @@ struct sim_world {
     const struct setup *setup;
     struct sym_table *syms;
     struct sched *sched;
-    int64_t now_ms;
+    int64_t now_ms, start_wall_s; /* of virtual time; seconds since 1970 when it began */
     size_t n_tried; /* attempts so far */
     VEC(struct sim_node) nodes; /* in the order of the input */
     VEC(struct sim_pod) pods;   /* all but finished ones; in the order of the input, made ones behind; grows in a run */

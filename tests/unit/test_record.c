@@ -208,6 +208,14 @@ static const char *const pod_specs[] = {
 };
 enum { N_SPECS = sizeof(pod_specs) / sizeof(pod_specs[0]) };
 
+/* Of some pods on nodes; the wall clock passes it in the middle of the story. */
+static const char *start_time(struct story *s, const struct living_pod *p)
+{
+    if (!*p->node || p->number % 2)
+        return "";
+    return arena_printf(&s->arena, "\"startTime\":\"2027-01-15T08:0%u:%02uZ\"", p->number % 10, p->number % 60);
+}
+
 static void set_pod(struct story *s, struct living_pod *p)
 {
     p->version++;
@@ -217,10 +225,11 @@ static void set_pod(struct story *s, struct living_pod *p)
         "{\"metadata\":{\"name\":\"p%u\",\"namespace\":\"default\",\"uid\":\"u%u\",\"resourceVersion\":\"%u\","
         "\"labels\":{\"app\":\"%s\"}},\"spec\":{%s%s\"schedulerName\":\"default-scheduler\",\"priority\":%u,"
         "\"containers\":[{\"name\":\"c\",\"image\":\"i%u\",\"resources\":{\"requests\":{\"cpu\":\"%um\",\"memory\":\"1Gi\"%s}}"
-        "}]}}",
+        "}]},\"status\":{%s}}",
         p->number, p->number, p->version, p->number % 3 ? "a" : "b", node,
         p->version > 3 && p->kind == N_SPECS - 1 ? "" : pod_specs[p->kind], p->number % 3 * 10, p->number % 4,
-        100 + p->number % 7 * 300, p->number % 5 == 0 ? ",\"example.com/gpu\":\"1\"" : "");
+        100 + p->number % 7 * 300, p->number % 5 == 0 ? ",\"example.com/gpu\":\"1\"" : "",
+        start_time(s, p));
     const struct pod *pod;
     struct err e;
     err_init(&e, &s->arena);

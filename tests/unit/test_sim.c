@@ -272,6 +272,23 @@ TEST(a_controller_makes_an_evicted_pod_again)
     }
 }
 
+/* Whenever the cluster was recorded: the pod without a start time is the younger one. */
+TEST(a_pod_without_a_start_time_is_evicted_first)
+{
+    static const char *const starts[] = { "2001-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "2050-01-01T00:00:00Z" };
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        char text[4096];
+        snprintf(text, sizeof(text), "%s%sstatus: {startTime: '%s'}\n%s",
+                 NODE("n1", "") POD("new", "nodeName: n1, " CONTAINERS("2")), POD("old", "nodeName: n1, " CONTAINERS("2")),
+                 starts[i], POD("high", "priority: 5, " CONTAINERS("2")));
+        struct story s;
+        CHECK(start(&s, text));
+        CHECK_INT(starts[i], s.world.pods.at[0].state, SIM_EVICTED);
+        CHECK_INT(starts[i], s.world.pods.at[1].state, SIM_RUNNING);
+        finish(&s);
+    }
+}
+
 static void note_promise(void *context, const struct pod *pod)
 {
     *(sym *)context = pod->nominated_node;
