@@ -4,6 +4,7 @@
  * plugins/dynamicresources, v1.36. */
 #include "plugins/plugins.h"
 
+#define NO_STATE "not found"
 #define NOT_YET "pod uses spec.resourceClaims, which this scheduler does not allocate yet"
 
 static struct verdict pre_filter(const struct plugin_instance *p, struct cycle *c, struct node_names *ret_names)
@@ -29,27 +30,28 @@ static struct verdict pre_enqueue(const struct plugin_instance *p, struct cycle 
     return PASS; /* claims are refused at PreFilter, where the reason is seen */
 }
 
+/* As upstream: without its own PreFilter, because the profile or an earlier plugin left it out, the state is not found. */
+static bool has_state(const struct plugin_instance *p, const struct cycle *c)
+{
+    return c->pre_filter_ran >> p->index & 1;
+}
+
 static struct verdict nothing_to_reserve(const struct plugin_instance *p, struct cycle *c, node_id node)
 {
-    (void)p;
-    (void)c;
     (void)node;
-    return PASS;
+    return has_state(p, c) ? PASS : verdict_text(V_ERROR, NO_STATE);
 }
 
 static struct verdict nothing_to_bind(const struct plugin_instance *p, struct cycle *c, node_id node)
 {
-    (void)p;
-    (void)c;
     (void)node;
-    return SKIP;
+    return has_state(p, c) ? SKIP : verdict_text(V_ERROR, NO_STATE);
 }
 
-/* As upstream: without its own PreFilter, because an earlier plugin ended that, the state is not found. */
 static struct verdict post_filter(const struct plugin_instance *p, struct cycle *c)
 {
-    if (!(c->pre_filter_ran >> p->index & 1))
-        return verdict_text(V_ERROR, "not found");
+    if (!has_state(p, c))
+        return verdict_text(V_ERROR, NO_STATE);
     bool claims = c->pod->claims && c->pod->claims->n;
     return verdict_text(V_UNSCHEDULABLE, claims ? "still not schedulable" : "no new claims to deallocate");
 }
@@ -76,6 +78,16 @@ static void score_block(const struct plugin_instance *p, struct cycle *c, int64_
     memset(scores, 0, c->n_feasible * sizeof(*scores));
 }
 
+/* As upstream, whose words these are. */
+static const char *fails_without(const struct plugin_instance *p, const struct cycle *c, enum extension_point missing,
+                                 enum extension_point at)
+{
+    (void)p;
+    (void)c;
+    (void)at;
+    return missing == POINT_PRE_FILTER ? NO_STATE : NULL;
+}
+
 const struct plugin dynamicresources_plugin = {
     .name = "DynamicResources",
     .pre_enqueue = pre_enqueue,
@@ -86,6 +98,7 @@ const struct plugin dynamicresources_plugin = {
     .score = score,
     .score_block = score_block,
     .uniform_score = uniform_score,
+    .fails_without = fails_without,
     .reserve = nothing_to_reserve,
     .pre_bind_pre_flight = nothing_to_bind,
     .pre_bind = nothing_to_bind,

@@ -208,6 +208,17 @@ static bool needs_feasible(const struct plugin_instance *p, const struct cycle *
     return false; /* PreScore looks at all nodes */
 }
 
+/* As upstream, whose words these are. */
+static const char *fails_without(const struct plugin_instance *p, const struct cycle *c, enum extension_point missing,
+                                 enum extension_point at)
+{
+    (void)p;
+    (void)c;
+    if (missing == POINT_PRE_FILTER && at == POINT_FILTER)
+        return "error reading \"PreFilterInterPodAffinity\" from cycleState: not found";
+    return missing == POINT_PRE_SCORE ? "failed to read \"PreScoreInterPodAffinity\" from cycleState: not found" : NULL;
+}
+
 const struct plugin interpodaffinity_plugin = {
     .name = "InterPodAffinity",
     .init = init,
@@ -223,6 +234,7 @@ const struct plugin interpodaffinity_plugin = {
     .score_block = affinity_score_block,
     .normalize = affinity_normalize,
     .needs_feasible = needs_feasible,
+    .fails_without = fails_without,
     .events = (const struct plugin_event[]){
         { RES_POD, ACT_ADD | ACT_UPDATE_POD_LABEL | ACT_DELETE, pod_changed },
         { RES_NODE, ACT_ADD | ACT_UPDATE_NODE_LABEL, node_changed },

@@ -177,6 +177,16 @@ static enum hint node_changed(const struct hint_context *h, const struct pod *wa
     return !wanted_before && pod_wants_node(waiting, now, h->syms) ? HINT_QUEUE : HINT_SKIP;
 }
 
+/* As upstream, whose words these are. */
+static const char *fails_without(const struct plugin_instance *p, const struct cycle *c, enum extension_point missing,
+                                 enum extension_point at)
+{
+    (void)p;
+    (void)at;
+    const struct pod_node_affinity *a = c->pod->node_affinity;
+    return missing == POINT_PRE_SCORE && a ? a->preferred_error : NULL;
+}
+
 const struct plugin nodeaffinity_plugin = {
     .name = "NodeAffinity",
     .init = init,
@@ -186,6 +196,7 @@ const struct plugin nodeaffinity_plugin = {
     .pre_score = pre_score,
     .score = score,
     .normalize = normalize,
+    .fails_without = fails_without,
     .needs_feasible = needs_feasible,
     .local_filter = true,
     .events = (const struct plugin_event[]){ { RES_NODE, ACT_ADD | ACT_UPDATE_NODE_LABEL, node_changed }, { 0 } },

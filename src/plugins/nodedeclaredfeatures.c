@@ -52,10 +52,21 @@ static enum hint pod_changed(const struct hint_context *h, const struct pod *wai
     return itself && features_needed(old) != features_needed(now) ? HINT_QUEUE : HINT_SKIP;
 }
 
+/* As upstream, whose words these are. */
+static const char *fails_without(const struct plugin_instance *p, const struct cycle *c, enum extension_point missing,
+                                 enum extension_point at)
+{
+    (void)p;
+    (void)c;
+    return missing == POINT_PRE_FILTER && at == POINT_FILTER ? "error reading \"PreFilterNodeDeclaredFeatures\" from cycle-state: not found"
+                                                            : NULL;
+}
+
 const struct plugin nodedeclaredfeatures_plugin = {
     .name = "NodeDeclaredFeatures",
     .pre_filter = pre_filter,
     .filter = filter,
+    .fails_without = fails_without,
     .local_filter = true,
     .events = (const struct plugin_event[]){ { RES_NODE, ACT_ADD | ACT_UPDATE_NODE_DECLARED_FEATURE, node_changed },
                                              { RES_POD, ACT_UPDATE, pod_changed },

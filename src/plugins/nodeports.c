@@ -60,12 +60,23 @@ static enum hint pod_deleted(const struct hint_context *h, const struct pod *wai
     return held_a_node && freed ? HINT_QUEUE : HINT_SKIP;
 }
 
+/* As upstream, whose words these are. */
+static const char *fails_without(const struct plugin_instance *p, const struct cycle *c, enum extension_point missing,
+                                 enum extension_point at)
+{
+    (void)p;
+    (void)c;
+    return missing == POINT_PRE_FILTER && at == POINT_FILTER ? "reading \"PreFilterNodePorts\" from cycleState: not found"
+                                                            : NULL;
+}
+
 const struct plugin nodeports_plugin = {
     .name = "NodePorts",
     .init = init,
     .fini = fini,
     .pre_filter = pre_filter,
     .filter = filter,
+    .fails_without = fails_without,
     .local_filter = true,
     .events = (const struct plugin_event[]){ { RES_POD, ACT_DELETE, pod_deleted },
                                              { RES_NODE, ACT_ADD, NULL }, /* a new node is always worth a try */

@@ -29,15 +29,30 @@ static void fini(struct plugin_instance *p)
     free(d);
 }
 
+static bool wants_any(const struct data *d, const struct resource_query *q)
+{
+    for (uint32_t i = 0; i < d->scorer.n_resources; i++)
+        if (q->want[i])
+            return true;
+    return false;
+}
+
 static struct verdict pre_score(const struct plugin_instance *p, struct cycle *c)
 {
     const struct data *d = p->data;
     struct resource_query *q = resource_scorer_prepare(&d->scorer, c, c->pod->requested, false);
     c->score_state[p->index] = q;
-    for (uint32_t i = 0; i < d->scorer.n_resources; i++)
-        if (q->want[i])
-            return PASS;
-    return SKIP;
+    return wants_any(d, q) ? PASS : SKIP;
+}
+
+/* A profile without our PreScore: as upstream, it is made up for; NULL: every node gets 0. */
+static const struct resource_query *query_of(const struct plugin_instance *p, struct cycle *c)
+{
+    if (!c->score_state[p->index])
+        pre_score(p, c);
+    const struct resource_query *q = CYCLE_SCORE_STATE(p, c, struct resource_query);
+    bool skips = c->profile->without_pre_score >> p->index & 1 && !wants_any(p->data, q);
+    return skips ? NULL : q;
 }
 
 /* 100 when all fractions are equal, less the further they are apart. */
@@ -72,7 +87,9 @@ static int64_t points(const double *with, const double *without, uint32_t n)
 static int64_t score(const struct plugin_instance *p, struct cycle *c, const struct node_view *n)
 {
     const struct data *d = p->data;
-    const struct resource_query *q = CYCLE_SCORE_STATE(p, c, struct resource_query);
+    const struct resource_query *q = query_of(p, c);
+    if (!q)
+        return 0;
     uint32_t n_max = d->scorer.n_resources, n_counted = 0;
     struct arena_mark mark = arena_save(c->arena);
     double *with = arena_alloc(c->arena, n_max * sizeof(*with)),
@@ -98,9 +115,9 @@ static bool plain(const struct resource_scorer *s)
 static void score_block(const struct plugin_instance *p, struct cycle *c, int64_t *scores)
 {
     const struct data *d = p->data;
-    const struct resource_query *q = CYCLE_SCORE_STATE(p, c, struct resource_query);
+    const struct resource_query *q = query_of(p, c);
     const struct columns *col = &c->cache->col;
-    bool is_plain = plain(&d->scorer);
+    bool is_plain = q && plain(&d->scorer);
     for (uint32_t i = 0; i < c->n_feasible; i++) {
         node_id id = c->feasible[i];
         int64_t cpu = col->alloc_milli_cpu[id], memory = col->alloc_memory[id];

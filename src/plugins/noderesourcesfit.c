@@ -174,16 +174,24 @@ static struct verdict pre_score(const struct plugin_instance *p, struct cycle *c
     return PASS;
 }
 
+/* A profile without our PreScore: as upstream, it is made up for. */
+static const struct resource_query *query_of(const struct plugin_instance *p, struct cycle *c)
+{
+    if (!c->score_state[p->index])
+        pre_score(p, c);
+    return CYCLE_SCORE_STATE(p, c, struct resource_query);
+}
+
 static int64_t score(const struct plugin_instance *p, struct cycle *c, const struct node_view *n)
 {
     const struct data *d = p->data;
-    return resource_scorer_score(&d->scorer, CYCLE_SCORE_STATE(p, c, struct resource_query), n);
+    return resource_scorer_score(&d->scorer, query_of(p, c), n);
 }
 
 static void score_block(const struct plugin_instance *p, struct cycle *c, int64_t *scores)
 {
     const struct data *d = p->data;
-    resource_scorer_score_block(&d->scorer, c, CYCLE_SCORE_STATE(p, c, struct resource_query), scores);
+    resource_scorer_score_block(&d->scorer, c, query_of(p, c), scores);
 }
 
 /* ---- Hints ---- */
@@ -254,6 +262,16 @@ static enum hint node_changed(const struct hint_context *h, const struct pod *wa
     return !old || grew(waiting->fit, &old->allocatable, &now->allocatable) ? HINT_QUEUE : HINT_SKIP;
 }
 
+/* As upstream, whose words these are. */
+static const char *fails_without(const struct plugin_instance *p, const struct cycle *c, enum extension_point missing,
+                                 enum extension_point at)
+{
+    (void)p;
+    (void)c;
+    return missing == POINT_PRE_FILTER && at == POINT_FILTER ? "error reading \"PreFilterNodeResourcesFit\" from cycleState: not found"
+                                                            : NULL;
+}
+
 const struct plugin noderesourcesfit_plugin = {
     .name = "NodeResourcesFit",
     .init = init,
@@ -265,6 +283,7 @@ const struct plugin noderesourcesfit_plugin = {
     .pre_score = pre_score,
     .score = score,
     .score_block = score_block,
+    .fails_without = fails_without,
     .local_filter = true,
     .local_score = true,
     .events = (const struct plugin_event[]){ { RES_POD, ACT_DELETE | ACT_UPDATE_POD_SCALE_DOWN, pod_changed },

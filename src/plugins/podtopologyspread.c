@@ -405,6 +405,17 @@ static bool needs_feasible(const struct plugin_instance *p, const struct cycle *
     return m.rc || m.rs || m.ss || objects_in(c->objects, OBJECT_SERVICE, pod->meta.ns).n;
 }
 
+/* As upstream, whose words these are. */
+static const char *fails_without(const struct plugin_instance *p, const struct cycle *c, enum extension_point missing,
+                                 enum extension_point at)
+{
+    (void)p;
+    (void)c;
+    if (missing == POINT_PRE_FILTER && at == POINT_FILTER)
+        return "reading \"PreFilterPodTopologySpread\" from cycleState: not found";
+    return missing == POINT_PRE_SCORE ? "error reading \"PreScorePodTopologySpread\" from cycleState: not found" : NULL;
+}
+
 const struct plugin podtopologyspread_plugin = {
     .name = "PodTopologySpread",
     .init = init,
@@ -419,6 +430,7 @@ const struct plugin podtopologyspread_plugin = {
     .score = spread_score,
     .score_block = spread_score_block,
     .normalize = spread_normalize,
+    .fails_without = fails_without,
     .needs_feasible = needs_feasible,
     .events = (const struct plugin_event[]){
         { RES_POD, ACT_ADD | ACT_UPDATE_POD_LABEL | ACT_UPDATE_POD_TOLERATION | ACT_DELETE, pod_changed },

@@ -122,6 +122,16 @@ static enum hint toleration_changed(const struct hint_context *h, const struct p
     return strcmp(now->meta.uid, waiting->meta.uid) == 0 ? HINT_QUEUE : HINT_SKIP;
 }
 
+/* As upstream, whose words these are. */
+static const char *fails_without(const struct plugin_instance *p, const struct cycle *c, enum extension_point missing,
+                                 enum extension_point at)
+{
+    (void)p;
+    (void)c;
+    (void)at;
+    return missing == POINT_PRE_SCORE ? "failed to read \"PreScoreTaintToleration\" from cycleState: not found" : NULL;
+}
+
 const struct plugin tainttoleration_plugin = {
     .name = "TaintToleration",
     .filter = filter,
@@ -130,6 +140,7 @@ const struct plugin tainttoleration_plugin = {
     .score = score,
     .score_block = score_block,
     .normalize = normalize,
+    .fails_without = fails_without,
     .uniform_score = uniform_score,
     .needs_feasible = needs_feasible,
     .local_filter = true,

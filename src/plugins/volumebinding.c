@@ -204,7 +204,7 @@ static int64_t score(const struct plugin_instance *p, struct cycle *c, const str
 {
     const struct data *d = p->data;
     const struct prepared *st = CYCLE_STATE(p, c, struct prepared);
-    if (!st->filtered)
+    if (!p->features->storage_capacity_scoring || !st->filtered)
         return 0;
     const struct volume_plan *plan = volume_plan_make(&d->binder, c, st->claims, n->node);
     struct arena_mark mark = arena_save(c->arena);
@@ -342,9 +342,28 @@ static void unreserve(const struct plugin_instance *p, struct cycle *c, node_id 
 
 /* ---- PreBind ---- */
 
+/* A profile without our Reserve: nothing is assumed, but the volumes are bound. */
+static struct verdict decide_late(const struct plugin_instance *p, struct cycle *c, node_id node,
+                                  const struct prepared *st)
+{
+    const struct data *d = p->data;
+    const struct node *on = c->cache->rows.at[node].node;
+    if (!st->filtered)
+        return verdict_printf(c, V_ERROR, "no pod volume found for node \"%s\"", on->meta.name);
+    const struct volume_plan *plan = volume_plan_make(&d->binder, c, st->claims, on);
+    struct reservation *r = ARENA_NEW(c->binding_arena, struct reservation);
+    *r = (struct reservation){ STAGE_RESERVED, decide(d, c, on->name, plan) };
+    c->state[p->index] = r;
+    return PASS;
+}
+
 static struct verdict pre_bind_pre_flight(const struct plugin_instance *p, struct cycle *c, node_id node)
 {
-    (void)node;
+    const struct prepared *st = CYCLE_STATE(p, c, struct prepared);
+    if (!st)
+        return verdict_text(V_ERROR, NO_STATE);
+    if (st->stage == STAGE_PREPARED)
+        return decide_late(p, c, node, st);
     return decisions_of(p, c) ? PASS : SKIP;
 }
 
@@ -440,6 +459,15 @@ static bool needs_feasible(const struct plugin_instance *p, const struct cycle *
     return false;
 }
 
+/* As upstream, whose words these are. Filter looks for itself. */
+static const char *fails_without(const struct plugin_instance *p, const struct cycle *c, enum extension_point missing,
+                                 enum extension_point at)
+{
+    (void)c;
+    bool scores = at == POINT_SCORE && p->features->storage_capacity_scoring;
+    return scores && missing == POINT_PRE_FILTER ? NO_STATE : NULL;
+}
+
 const struct plugin volumebinding_plugin = {
     .name = "VolumeBinding",
     .init = init,
@@ -448,6 +476,7 @@ const struct plugin volumebinding_plugin = {
     .filter = filter,
     .reasons = reasons,
     .pre_score = pre_score,
+    .fails_without = fails_without,
     .needs_feasible = needs_feasible,
     .score = score,
     .reserve = reserve,

@@ -258,8 +258,7 @@ static bool filter_fails(struct attempt *a, const struct filter_status *status)
 {
     if (status->verdict.code != V_ERROR)
         return false;
-    fail(a, arena_printf(a->cycle.arena, "running \"%s\" filter plugin: %s", status->plugin->plugin->name,
-                         status->verdict.text ? status->verdict.text : ""));
+    fail(a, framework_filter_error(&a->cycle, status));
     return true;
 }
 
@@ -327,7 +326,12 @@ static uint32_t nodes_to_look_at(const struct attempt *a, uint64_t *alive, size_
 
 bool attempt_filter_with(struct attempt *a, const struct plugin_instance *p, uint64_t *alive, size_t n_words)
 {
-    if (p->plugin->filter_block) {
+    const char *lacks = framework_lacks(&a->cycle, p, POINT_FILTER);
+    if (lacks && bitset_any(alive, n_words)) {
+        struct filter_status status = { verdict_text(V_ERROR, lacks), p };
+        return !filter_fails(a, &status);
+    }
+    if (p->plugin->filter_block && !lacks) {
         p->plugin->filter_block(p, &a->cycle, alive);
         return true;
     }

@@ -68,9 +68,10 @@ bool attempt_score(struct attempt *a);
 void attempt_select(struct attempt *a);
 
 /* Pieces that choose.c shares: one filter over what is alive, the second look at nodes with nominated
- * pods, the scores of one position at POINT_SCORE added to the totals. False: the attempt has failed. */
+ * pods, PreScore of one plugin, the scores of one position at POINT_SCORE added to the totals. False: the attempt has failed. */
 bool attempt_filter_with(struct attempt *a, const struct plugin_instance *p, uint64_t *alive, size_t n_words);
 bool attempt_filter_beside_nominated(struct attempt *a, uint64_t *alive);
+bool attempt_pre_score_with(struct attempt *a, const struct plugin_instance *p);
 bool attempt_score_position(struct attempt *a, unsigned position);
 
 /* choose.c: the quick way from PreFilter to the choice, and whether it may be taken. */

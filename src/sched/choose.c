@@ -1,7 +1,8 @@
 /* sched/choose.c - a chapter of attempt.h: the quick way, to the same choice as filter and score make, from
  * what the pod's class knows of every node (pod_class.h).
  *
- * It is taken when every node is to be compared and no extender has a say. It leaves no statuses and no
+ * It is taken when every node is to be compared, no extender has a say, and no plugin filters or scores
+ * without the point that prepares it. It leaves no statuses and no
  * scores behind; who wants to know them (explain, tests) takes the other way. A property test holds the
  * two equal. */
 #include "sched/attempt.h"
@@ -12,7 +13,6 @@
 struct scoring {
     uint64_t local;   /* positions whose scores the class has */
     uint64_t general; /* positions that must be computed over the feasible nodes */
-    int64_t uniform;  /* what every node gets from the rest */
 };
 
 /* Whether the sum that the class keeps of local scores always has room; weights are anything an int32
@@ -34,24 +34,23 @@ bool choose_can(const struct attempt *a)
                                                                  : a->sched->percentage_of_nodes_to_score;
     return profile_has(profile, POINT_SCORE) && profile->tie_break == TIE_HEAP_ORDER && a->sched->n_extenders == 0 &&
            (percent <= 0 || percent >= 100) && !a->narrowed.given && a->cycle.pod->nominated_node == SYM_EMPTY &&
-           partial_has_room(profile);
+           !(profile->without_pre_filter | profile->without_pre_score) && partial_has_room(profile);
 }
 
 /* PreScore of plugins whose scores are local; they do not look at the other nodes. */
 static void prepare_local(struct attempt *a, struct scoring *s)
 {
     struct cycle *c = &a->cycle;
-    const struct point_plugins *points = &c->profile->points[POINT_SCORE];
+    const struct point_plugins *points = &c->profile->points[POINT_PRE_SCORE];
     for (uint8_t i = 0; i < points->n; i++) {
         const struct plugin_instance *p = points->at[i];
-        if (!p->plugin->local_score)
-            continue;
-        struct verdict v = p->plugin->pre_score ? p->plugin->pre_score(p, c) : PASS;
-        if (v.code == V_SKIP)
+        if (p->plugin->local_score && p->plugin->pre_score(p, c).code == V_SKIP)
             c->skip_score |= 1ull << p->index;
-        else
-            s->local |= 1ull << i;
     }
+    points = &c->profile->points[POINT_SCORE];
+    for (uint8_t i = 0; i < points->n; i++)
+        if (points->at[i]->plugin->local_score && !(c->skip_score >> points->at[i]->index & 1))
+            s->local |= 1ull << i;
 }
 
 /* Whether a filter looks beyond the node itself, or nominated pods must be looked at too. */
@@ -79,28 +78,28 @@ static bool filter_general(struct attempt *a, uint64_t *alive, size_t n_words)
 }
 
 /* PreScore of the others, over the feasible nodes. */
+static bool pre_score_general(struct attempt *a)
+{
+    struct cycle *c = &a->cycle;
+    const struct point_plugins *points = &c->profile->points[POINT_PRE_SCORE];
+    for (uint8_t i = 0; i < points->n; i++)
+        if (!points->at[i]->plugin->local_score && !attempt_pre_score_with(a, points->at[i]))
+            return false;
+    return true;
+}
+
 static bool prepare_general(struct attempt *a, struct scoring *s)
 {
     struct cycle *c = &a->cycle;
     const struct point_plugins *points = &c->profile->points[POINT_SCORE];
+    if (!pre_score_general(a))
+        return false;
     for (uint8_t i = 0; i < points->n; i++) {
         const struct plugin_instance *p = points->at[i];
-        int64_t score;
-        if (p->plugin->local_score)
-            continue;
-        struct verdict v = p->plugin->pre_score ? p->plugin->pre_score(p, c) : PASS;
-        if (v.code == V_SKIP) {
-            c->skip_score |= 1ull << p->index;
-        } else if (v.code != V_SUCCESS) {
-            a->outcome = ATTEMPT_ERROR;
-            a->error =
-                arena_printf(c->arena, "running PreScore plugin \"%s\": %s", p->plugin->name, v.text ? v.text : "");
-            return false;
-        } else if (p->plugin->uniform_score && p->plugin->uniform_score(p, c, &score)) {
-            s->uniform += score * c->profile->weights[i];
-        } else {
+        bool skips = p->plugin->local_score || c->skip_score >> p->index & 1;
+        int64_t same; /* which does not matter: every node gets it */
+        if (!skips && !(p->plugin->uniform_score && p->plugin->uniform_score(p, c, &same)))
             s->general |= 1ull << i;
-        }
     }
     return true;
 }
@@ -145,10 +144,10 @@ static void list_feasible(struct attempt *a, const uint64_t *alive)
 /* Whether PreScore of some plugin may want the list of feasible nodes. */
 static bool wants_list(const struct attempt *a)
 {
-    const struct point_plugins *points = &a->cycle.profile->points[POINT_SCORE];
+    const struct point_plugins *points = &a->cycle.profile->points[POINT_PRE_SCORE];
     for (uint8_t i = 0; i < points->n; i++) {
         const struct plugin *p = points->at[i]->plugin;
-        if (p->pre_score && !p->local_score && (!p->needs_feasible || p->needs_feasible(points->at[i], &a->cycle)))
+        if (!p->local_score && (!p->needs_feasible || p->needs_feasible(points->at[i], &a->cycle)))
             return true;
     }
     return false;

@@ -5,6 +5,44 @@
 
 #include "sched/sched_priv.h"
 
+static uint64_t plugins_at(const struct profile *p, enum extension_point point)
+{
+    uint64_t mask = 0;
+    for (uint8_t i = 0; i < p->points[point].n; i++)
+        mask |= 1ull << p->points[point].at[i]->index;
+    return mask;
+}
+
+void profile_settle(struct profile *p)
+{
+    uint64_t filter = plugins_at(p, POINT_FILTER), score = plugins_at(p, POINT_SCORE);
+    p->without_pre_filter = p->without_pre_score = 0;
+    for (uint8_t i = 0; i < p->n_instances; i++) {
+        p->without_pre_filter |= (uint64_t)(p->instances[i].plugin->pre_filter != NULL) << i;
+        p->without_pre_score |= (uint64_t)(p->instances[i].plugin->pre_score != NULL) << i;
+    }
+    p->without_pre_filter &= (filter | score) & ~plugins_at(p, POINT_PRE_FILTER);
+    p->without_pre_score &= score & ~plugins_at(p, POINT_PRE_SCORE);
+}
+
+const char *framework_lacks(const struct cycle *c, const struct plugin_instance *p, enum extension_point at)
+{
+    const char *text = NULL;
+    if (!p->plugin->fails_without)
+        return NULL;
+    if (c->profile->without_pre_filter >> p->index & 1)
+        text = p->plugin->fails_without(p, c, POINT_PRE_FILTER, at);
+    if (!text && at == POINT_SCORE && c->profile->without_pre_score >> p->index & 1)
+        text = p->plugin->fails_without(p, c, POINT_PRE_SCORE, at);
+    return text;
+}
+
+struct verdict framework_filter_with(const struct plugin_instance *p, struct cycle *c, const struct node_view *view)
+{
+    const char *lacks = framework_lacks(c, p, POINT_FILTER);
+    return lacks ? verdict_text(V_ERROR, lacks) : p->plugin->filter(p, c, view);
+}
+
 const struct profile *sched_profile(const struct sched *s, sym scheduler_name)
 {
     for (uint32_t i = 0; i < s->n_profiles; i++)
@@ -30,6 +68,12 @@ void framework_reasons(struct cycle *c, const struct filter_status *status, stru
         status->plugin->plugin->reasons(status->plugin, c, status->verdict, to);
 }
 
+const char *framework_filter_error(struct cycle *c, const struct filter_status *status)
+{
+    return arena_printf(c->arena, "running \"%s\" filter plugin: %s", status->plugin->plugin->name,
+                        status->verdict.text ? status->verdict.text : "");
+}
+
 /* The first filter that does not pass ends it. */
 static struct filter_status run_filters(struct cycle *c, const struct node_view *view)
 {
@@ -38,7 +82,7 @@ static struct filter_status run_filters(struct cycle *c, const struct node_view 
         const struct plugin_instance *p = points->at[i];
         if (c->skip_filter >> p->index & 1)
             continue;
-        struct verdict v = p->plugin->filter(p, c, view);
+        struct verdict v = framework_filter_with(p, c, view);
         if (v.code != V_SUCCESS)
             return (struct filter_status){ v, p };
     }

@@ -205,6 +205,13 @@ void **cycle_clone_state(struct cycle *c);
 /* Runs the profile's filters on one node: with the nominated pods of equal or higher priority added,
  * and then, if that passed, without them. verdict.code V_SUCCESS: it fits. */
 struct filter_status framework_filter(struct cycle *c, const struct node_view *view);
+/* The same with one of them, on the node as it is given. */
+struct verdict framework_filter_with(const struct plugin_instance *p, struct cycle *c, const struct node_view *view);
+/* What the plugin's Filter or Score fails with because the profile leaves out the point that prepares it; NULL: it does
+ * not. */
+const char *framework_lacks(const struct cycle *c, const struct plugin_instance *p, enum extension_point at);
+/* The words for a filter that failed. */
+const char *framework_filter_error(struct cycle *c, const struct filter_status *status);
 /* Whether the pod that is tried must leave room for this one, which is nominated somewhere. */
 bool framework_respects(const struct cycle *c, const struct pod *nominated);
 /* ---- What some plugins ask the scheduler to do ---- */

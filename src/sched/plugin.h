@@ -34,6 +34,13 @@ struct pod;
 struct queued_pod;
 struct reasons;
 
+enum extension_point {
+    POINT_PRE_ENQUEUE, POINT_QUEUE_SORT, POINT_PRE_FILTER, POINT_FILTER, POINT_POST_FILTER, POINT_PRE_SCORE,
+    POINT_SCORE, POINT_RESERVE, POINT_PERMIT, POINT_PRE_BIND, POINT_BIND, POINT_POST_BIND,
+    POINT_PLACEMENT_GENERATE, POINT_PLACEMENT_SCORE,
+    N_POINTS
+};
+
 /* Who calls what, and when: scheduler.md 5 and 7. Every function may be NULL; a
  * plugin has the extension points whose functions it has. */
 struct plugin {
@@ -85,6 +92,11 @@ struct plugin {
     struct verdict (*placement_generate)(const struct plugin_instance *p, struct cycle *c,
                                          struct placements *ret_placements);
     int64_t (*placement_score)(const struct plugin_instance *p, struct cycle *c, const struct placement *placement);
+
+    /* Filter and Score may read what PreFilter or PreScore left, and a profile may leave these out: then `at` fails with
+     * this text, upstream's; NULL: it does without what is `missing`. No function: it always does. */
+    const char *(*fails_without)(const struct plugin_instance *p, const struct cycle *c, enum extension_point missing,
+                                 enum extension_point at);
 
     const struct plugin_event *events; /* ends with actions 0; NULL: every event */
 
@@ -141,13 +153,6 @@ struct features {
 
 /* ---- Profiles ---- */
 
-enum extension_point {
-    POINT_PRE_ENQUEUE, POINT_QUEUE_SORT, POINT_PRE_FILTER, POINT_FILTER, POINT_POST_FILTER, POINT_PRE_SCORE,
-    POINT_SCORE, POINT_RESERVE, POINT_PERMIT, POINT_PRE_BIND, POINT_BIND, POINT_POST_BIND,
-    POINT_PLACEMENT_GENERATE, POINT_PLACEMENT_SCORE,
-    N_POINTS
-};
-
 struct point_plugins {
     const struct plugin_instance *at[PLUGINS_MAX];
     uint8_t n;
@@ -165,6 +170,9 @@ struct profile {
     struct point_plugins points[N_POINTS];
     int64_t weights[PLUGINS_MAX]; /* of POINT_SCORE, by position there */
     int64_t placement_weights[PLUGINS_MAX]; /* of POINT_PLACEMENT_SCORE, the same */
+    /* Plugins by index that filter or score, and whose PreFilter or PreScore the profile leaves out; profile_settle
+     * finds them. */
+    uint64_t without_pre_filter, without_pre_score;
     int32_t percentage_of_nodes_to_score; /* -1: the global one */
     enum tie_break tie_break;
     enum node_order node_order;
@@ -174,3 +182,6 @@ static inline bool profile_has(const struct profile *p, enum extension_point poi
 {
     return p->points[point].n > 0;
 }
+
+/* To be called once all points are filled. */
+void profile_settle(struct profile *p);

@@ -150,6 +150,8 @@ static struct filter_status select_victims(struct dry_run *d, const struct node_
     for (uint32_t i = 0; i < n; i++)
         node_view_remove(c, d->view, potential[i]);
     struct filter_status status = framework_filter(c, d->view);
+    if (status.verdict.code == V_ERROR)
+        status.verdict.text = framework_filter_error(c, &status);
     if (status.verdict.code != V_SUCCESS)
         return status;
     reprieve_all(d, potential, n);

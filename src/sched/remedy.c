@@ -48,7 +48,7 @@ uint64_t finder_failing(struct finder *f, const struct node_view *view)
     for (uint8_t i = 0; i < points->n; i++) {
         const struct plugin_instance *p = points->at[i];
         bool asked = !(f->c->skip_filter >> p->index & 1);
-        if (asked && p->plugin->filter(p, f->c, view).code != V_SUCCESS)
+        if (asked && framework_filter_with(p, f->c, view).code != V_SUCCESS)
             failing |= 1ull << p->index;
     }
     arena_rewind(f->c->arena, mark);

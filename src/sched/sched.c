@@ -19,6 +19,8 @@ struct sched *sched_new(const struct sched_options *options)
     s->syms = options->syms;
     s->profiles = options->profiles;
     s->n_profiles = options->n_profiles;
+    for (uint32_t i = 0; i < s->n_profiles; i++)
+        profile_settle(s->profiles[i]);
     s->extenders = options->extenders;
     s->n_extenders = options->n_extenders;
     s->io = options->io;

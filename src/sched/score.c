@@ -12,19 +12,24 @@ static bool fail(struct attempt *a, const char *error)
     return false;
 }
 
-static bool run_pre_score(struct attempt *a)
+bool attempt_pre_score_with(struct attempt *a, const struct plugin_instance *p)
 {
     struct cycle *c = &a->cycle;
-    const struct point_plugins *points = &c->profile->points[POINT_PRE_SCORE];
-    for (uint8_t i = 0; i < points->n; i++) {
-        const struct plugin_instance *p = points->at[i];
-        struct verdict v = p->plugin->pre_score(p, c);
-        if (v.code == V_SKIP)
-            c->skip_score |= 1ull << p->index;
-        else if (v.code != V_SUCCESS)
-            return fail(a, arena_printf(c->arena, "running PreScore plugin \"%s\": %s", p->plugin->name,
-                                        v.text ? v.text : ""));
-    }
+    struct verdict v = p->plugin->pre_score(p, c);
+    if (v.code == V_SKIP)
+        c->skip_score |= 1ull << p->index;
+    else if (v.code != V_SUCCESS)
+        return fail(a, arena_printf(c->arena, "running PreScore plugin \"%s\": %s", p->plugin->name,
+                                    v.text ? v.text : ""));
+    return true;
+}
+
+static bool run_pre_score(struct attempt *a)
+{
+    const struct point_plugins *points = &a->cycle.profile->points[POINT_PRE_SCORE];
+    for (uint8_t i = 0; i < points->n; i++)
+        if (!attempt_pre_score_with(a, points->at[i]))
+            return false;
     return true;
 }
 
@@ -65,6 +70,10 @@ static bool add_weighted(struct attempt *a, const struct plugin_instance *p, int
 bool attempt_score_position(struct attempt *a, unsigned i)
 {
     const struct plugin_instance *p = a->cycle.profile->points[POINT_SCORE].at[i];
+    const char *lacks = framework_lacks(&a->cycle, p, POINT_SCORE);
+    if (lacks)
+        return fail(a, arena_printf(a->cycle.arena, "running Score plugins: plugin \"%s\" failed with: %s",
+                                    p->plugin->name, lacks));
     a->scores[i] = score_nodes(a, p);
     return add_weighted(a, p, a->cycle.profile->weights[i], a->scores[i]);
 }
