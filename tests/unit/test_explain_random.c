@@ -203,6 +203,9 @@ static void check_attempt(struct asked *a)
 {
     const struct explanation *x = &a->next;
     const struct sched *s = a->g.sched;
+    bool fails_later = a->message && strncmp(a->message, "running ", 8) == 0; /* Reserve, PreBindPreFlight: not asked for */
+    if (x->outcome == EXPLAINED_FITS && fails_later)
+        return;
     if (x->outcome == EXPLAINED_FITS) {
         const struct binding *b = bind_find(s, a->next_uid);
         CHECK(b && !a->message);
