@@ -1,7 +1,6 @@
 /* cmd/simulate.c - `berth simulate`: where the scheduler would put the pods of some files, and what
  * would be if. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,7 +190,7 @@ static int print_text(const struct simulation *s, const struct sim_what_if *aske
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
     add_output(s, &text, asked, more);
-    int code = cmd_print(s->o->c, &text);
+    int code = cmd_print(s->o->c, s->o->output == OUTPUT_JSON ? CMD_JSON : CMD_TEXT, strbuf_str(&text));
     strbuf_fini(&text);
     return code;
 }
