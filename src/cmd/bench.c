@@ -6,13 +6,13 @@
 
 #include "base/vec.h"
 #include "cmd/options.h"
-#include "plugins/plugins.h"
+#include "cmd/setup.h"
 #include "sim/questions.h"
 #include "sim/workload.h"
 
 static const char help[] =
-    "usage: berth bench --engine [NAME...] [--config FILE] [--divide N] [-o text|json]\n"
-    "       berth bench --what-if [--config FILE] [--divide N] [-o text|json]\n"
+    "usage: berth bench --engine [NAME...] [--config FILE] [--allow-plugins] [--divide N] [-o text|json]\n"
+    "       berth bench --what-if [--config FILE] [--allow-plugins] [--divide N] [-o text|json]\n"
     "       berth bench --list\n\n"
     "Runs workloads of Kubernetes' scheduler_perf (same nodes, pods and counts, by the same names) against the scheduling\n"
     "engine alone, on one thread, and prints pods a second and the time of single decisions. All nodes are scored. A NAME\n"
@@ -21,6 +21,7 @@ static const char help[] =
     "  --what-if      questions about one pod on 5,000 nodes with 150,000 pods: where it would go; if a taint were gone, a\n"
     "                 node had more, pods were evicted, there were one more node; and what would place it\n"
     "  --config FILE  a KubeSchedulerConfiguration\n"
+    CMD_ALLOW_PLUGINS_HELP
     "  --divide N     an Nth of the nodes, pods and questions (1 to 1000): for a quick try, not for figures\n"
     "  --list         the names\n"
     "  -o json        one object a line: name, pods, nodes, throughput (pods/s), p50_us, p99_us, max_us, rss_bytes, ...;\n"
@@ -35,7 +36,7 @@ struct bench {
     const struct command *c;
     VEC(const char *) names;
     const char *config;
-    bool engine, what_if, list, json;
+    bool allow_plugins, engine, what_if, list, json;
     uint32_t divisor;
 };
 
@@ -112,14 +113,12 @@ static int with_setup(const struct bench *b, const struct workload *w, measure_f
     arena_init(&arena);
     err_init(&e, &arena);
     sym_init(&syms);
-    int code = 0;
-    enum err_code failed = setup_from_file(&setup, &syms, b->config, plugin_registry, &e);
-    if (!failed) {
-        failed = measure(b, w, &syms, &setup, &code, &e);
+    int code = cmd_setup_load(&setup, &syms, &(struct cmd_setup){ b->c, b->config, b->allow_plugins });
+    if (!code) {
+        if (measure(b, w, &syms, &setup, &code, &e))
+            code = cmd_fail(b->c, 1, "%s%s%s", w ? w->name : "", w ? ": " : "", e.message);
         setup_fini(&setup);
     }
-    if (failed)
-        code = cmd_fail(b->c, 1, "%s%s%s", w ? w->name : "", w ? ": " : "", e.message);
     sym_fini(&syms);
     arena_fini(&arena);
     return code;
@@ -246,6 +245,13 @@ static int take_config(void *context, const char *value)
     return 0;
 }
 
+static int take_allow_plugins(void *context, const char *value)
+{
+    (void)value;
+    ((struct bench *)context)->allow_plugins = true;
+    return 0;
+}
+
 static int take_divide(void *context, const char *value)
 {
     struct bench *b = context;
@@ -275,6 +281,7 @@ static int take_name(void *context, char *text)
 static const struct cmd_options options = {
     .at = (const struct cmd_option[]){
         { "-o", CMD_VALUE, take_output, NULL },
+        { "--allow-plugins", CMD_FLAG, take_allow_plugins, NULL },
         { "--config", CMD_VALUE, take_config, NULL },
         { "--divide", CMD_VALUE, take_divide, NULL },
         { "--engine", CMD_FLAG, take_engine, NULL },

@@ -11,7 +11,7 @@
 #include "cmd/explain.h"
 #include "cmd/options.h"
 #include "cmd/progress.h"
-#include "plugins/plugins.h"
+#include "cmd/setup.h"
 #include "sim/expand.h"
 #include "sim/forms.h"
 
@@ -19,7 +19,7 @@ enum { EXIT_PENDING = 3, TOP_NODES = 10, SUGGESTIONS_MAX = 5 };
 
 static const char help[] =
     "usage: berth explain POD|NAMESPACE/POD [-n NAMESPACE] -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N]\n"
-    "                     [--top N | --all] [-o text|json]\n\n"
+    "                     [--top N | --all] [-o text|json] [--allow-plugins]\n\n"
     "Says why a pod is on its node, where the scheduler would put it, or why it stays pending: the score of every\n"
     "node by plugin, the nodes that were refused by reason, and who might have to make room. Reads a cluster as berth\n"
     "simulate does. A pod with a node is explained as if it had none, on the cluster as given. Any other pod, also one\n"
@@ -28,6 +28,7 @@ static const char help[] =
     "  -n NAMESPACE   of the pod; needed when pods of several namespaces have the name\n"
     "  -f FILE|DIR    what to read; - is standard input; of a folder all .yaml, .yml and .json files, by name\n"
     "  --config FILE  a KubeSchedulerConfiguration\n"
+    CMD_ALLOW_PLUGINS_HELP
     "  --seed N       for choices among equally good nodes (default 1)\n"
     "  --top N        how many nodes to list (default 10; with -o json all)\n"
     "  --all          list all nodes\n"
@@ -48,6 +49,7 @@ struct explain {
     char *pod;
     const char *ns; /* NULL: any */
     const char *config;
+    bool allow_plugins;
     uint64_t seed;
     uint32_t n_top; /* 0: not said */
     enum output output;
@@ -278,9 +280,10 @@ static int explain_setup(const struct explain *x, struct sim_input *in, const st
 static int explain_input(const struct explain *x, struct sim_input *in, struct err *e)
 {
     struct setup setup;
-    if (setup_from_file(&setup, in->syms, x->config, plugin_registry, e))
-        return cmd_fail(x->c, 1, "%s", e->message);
-    int code = explain_setup(x, in, &setup, e);
+    int code = cmd_setup_load(&setup, in->syms, &(struct cmd_setup){ x->c, x->config, x->allow_plugins });
+    if (code)
+        return code;
+    code = explain_setup(x, in, &setup, e);
     setup_fini(&setup);
     return code;
 }
@@ -333,6 +336,13 @@ static int take_namespace(void *context, const char *value)
 static int take_config(void *context, const char *value)
 {
     ((struct explain *)context)->config = value;
+    return 0;
+}
+
+static int take_allow_plugins(void *context, const char *value)
+{
+    (void)value;
+    ((struct explain *)context)->allow_plugins = true;
     return 0;
 }
 
@@ -391,6 +401,7 @@ static const struct cmd_options options = {
         { "-n", CMD_VALUE, take_namespace, NULL },
         { "-o", CMD_VALUE, take_output, NULL },
         { "--all", CMD_FLAG, take_all, NULL },
+        { "--allow-plugins", CMD_FLAG, take_allow_plugins, NULL },
         { "--config", CMD_VALUE, take_config, NULL },
         { "--seed", CMD_VALUE, take_seed, NULL },
         { "--top", CMD_VALUE, take_top, NULL },

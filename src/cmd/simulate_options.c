@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "cmd/options.h"
+#include "cmd/setup.h"
 
 const char simulate_help[] =
-    "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N]\n"
-    "                      [-o text|wide|json|yaml|name] [--report FILE.html] [WHAT-IF...]\n"
+    "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--allow-plugins]\n"
+    "                      [--seed N] [-o text|wide|json|yaml|name] [--report FILE.html] [WHAT-IF...]\n"
     "       berth simulate -f FILE|DIR --trace FILE.csv [...] [-o text|json|yaml] [--report FILE.html]\n"
     "       berth simulate --make-trace N [--hours H] [--seed N]\n\n"
     "Reads a cluster (nodes, pods, controllers, volumes ...) from YAML or JSON as kubectl prints it, makes the pods that its\n"
@@ -16,6 +17,7 @@ const char simulate_help[] =
     "Nothing outside is touched. The same input, configuration and seed give the same answer.\n\n"
     "  -f FILE|DIR    what to read; - is standard input; of a folder all .yaml, .yml and .json files, by name\n"
     "  --config FILE  a KubeSchedulerConfiguration\n"
+    CMD_ALLOW_PLUGINS_HELP
     "  --seed N       for choices among equally good nodes (default 1)\n"
     "  -o text        for people (default)\n"
     "  -o wide        a row a pod: NAMESPACE NAME OWNER STATE NODE ZONE CPU MEMORY REASON\n"
@@ -89,6 +91,13 @@ static int take_config(void *context, const char *value)
 {
     struct simulate_options *o = context;
     o->config = value;
+    return 0;
+}
+
+static int take_allow_plugins(void *context, const char *value)
+{
+    (void)value;
+    ((struct simulate_options *)context)->allow_plugins = true;
     return 0;
 }
 
@@ -255,6 +264,7 @@ static const struct cmd_options options = {
         { "-f", CMD_VALUE | CMD_REPEATED, take_path, NULL },
         { "-o", CMD_VALUE, take_output, NULL },
         { "--add-nodes", CMD_VALUE | CMD_REPEATED, take_add_nodes, NULL },
+        { "--allow-plugins", CMD_FLAG, take_allow_plugins, NULL },
         { "--capacity-of", CMD_VALUE, take_capacity_of, NULL },
         { "--compare", CMD_VALUE, take_compare, NULL },
         { "--config", CMD_VALUE, take_config, NULL },
