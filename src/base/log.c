@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/float.h"
+#include "base/printable.h"
 #include "base/strbuf.h"
 #include "base/utf8.h"
 #include "base/vec.h"
@@ -45,14 +46,14 @@ static struct str bounded(struct str text, struct strbuf *room)
 
 /* ---- klog's text ---- */
 
-/* With line breaks: a block of indented lines, left as they are. */
+/* With line breaks: a block of indented lines, as klog has it but for what is not printable. */
 static void text_add_block(struct strbuf *b, struct str s)
 {
     STRBUF_ADD_LIT(b, "=<\n");
     while (s.n) {
         struct str line = str_first(s, str_index(s, '\n'));
         strbuf_add_char(b, '\t');
-        strbuf_add_str(b, line);
+        printable_add(b, line);
         strbuf_add_char(b, '\n');
         s = str_from(s, line.n + 1);
     }
@@ -154,7 +155,8 @@ static void json_add_escaped(struct strbuf *b, unsigned char c)
     }
 }
 
-/* As zap: escapes what JSON requires and no more; bytes that are not UTF-8 become U+FFFD. */
+/* As zap, where bytes that are not UTF-8 become U+FFFD; and what is not printable is escaped, too, which is the same
+ * text to whoever reads JSON. */
 static void json_add_string(struct strbuf *b, struct str text)
 {
     struct strbuf room;
@@ -170,7 +172,7 @@ static void json_add_string(struct strbuf *b, struct str text)
         else if (c < ' ' || c == '"' || c == '\\')
             json_add_escaped(b, c);
         else
-            strbuf_add(b, s.p + at, n);
+            printable_add_json(b, (struct str){ s.p + at, n });
     }
     strbuf_add_char(b, '"');
     strbuf_fini(&room);

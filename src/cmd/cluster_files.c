@@ -3,13 +3,11 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cmd/large_file.h"
-#include "sim/report.h"
 
 struct loading {
     struct large_file file;
@@ -77,11 +75,8 @@ enum err_code cmd_load_cluster(struct sim_input *in, const char *const *paths, i
 
 void cmd_print_warnings(const struct command *c, const struct sim_input *in)
 {
-    struct arena a;
-    arena_init(&a);
     for (size_t i = 0; i < in->warnings.n; i++)
-        fprintf(stderr, "berth %s: warning: %s\n", c->name, sim_plain(&a, in->warnings.at[i]));
-    arena_fini(&a);
+        cmd_say(c, "warning: %s", in->warnings.at[i]);
     if (in->n_more_warnings)
-        fprintf(stderr, "berth %s: warning: and %u more like these\n", c->name, in->n_more_warnings);
+        cmd_say(c, "warning: and %u more like these", in->n_more_warnings);
 }

@@ -1,12 +1,12 @@
 /* cmd/decode.c - `berth decode`: reads manifests and prints what berth makes of them: the objects again as JSON or
  * YAML, or what the scheduler will see of pods and nodes. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "cmd/cmd.h"
+#include "base/printable.h"
+#include "base/vec.h"
+#include "cmd/options.h"
 #include "codec/object.h"
 #include "codec/yaml.h"
 #include "forms/node.h"
@@ -30,95 +30,124 @@ enum output { OUTPUT_SUMMARY, OUTPUT_JSON, OUTPUT_YAML };
 
 struct decode {
     const struct command *c;
+    VEC(const char *) files;
     enum output output;
     enum field_validation validation;
     struct sym_table syms;
     struct arena arena; /* of one document */
+    struct strbuf text; /* what is printed of it */
     const char *file;
     size_t document;
     bool failed;
+    int code; /* of a failed write; 0: none failed */
 };
 
 /* ---- What the scheduler sees ---- */
 
-static void print_amounts(struct decode *d, const char *what, const struct amounts *a)
+static void add_sym(struct decode *d, const char *before, sym name)
 {
-    printf("  %-12s cpu %lldm, memory %lld", what, (long long)a->milli_cpu, (long long)a->memory);
-    if (a->ephemeral_storage)
-        printf(", ephemeral-storage %lld", (long long)a->ephemeral_storage);
-    for (uint32_t i = 0; i < a->n_scalars; i++)
-        printf(", %s %lld", sym_text(&d->syms, a->scalars[i].name).p, (long long)a->scalars[i].amount);
-    if (a->pods)
-        printf(", pods %d", a->pods);
-    putchar('\n');
+    strbuf_add_text(&d->text, before);
+    printable_add(&d->text, sym_text(&d->syms, name));
 }
 
-static void print_labels(struct decode *d, const char *what, struct label_set labels)
+static void add_amounts(struct decode *d, const char *what, const struct amounts *a)
+{
+    struct strbuf *to = &d->text;
+    strbuf_printf(to, "  %-12s cpu %lldm, memory %lld", what, (long long)a->milli_cpu, (long long)a->memory);
+    if (a->ephemeral_storage)
+        strbuf_printf(to, ", ephemeral-storage %lld", (long long)a->ephemeral_storage);
+    for (uint32_t i = 0; i < a->n_scalars; i++) {
+        add_sym(d, ", ", a->scalars[i].name);
+        strbuf_printf(to, " %lld", (long long)a->scalars[i].amount);
+    }
+    if (a->pods)
+        strbuf_printf(to, ", pods %d", a->pods);
+    strbuf_add_char(to, '\n');
+}
+
+static void add_labels(struct decode *d, const char *what, struct label_set labels)
 {
     if (labels.n == 0)
         return;
-    printf("  %-12s", what);
-    for (uint32_t i = 0; i < labels.n; i++)
-        printf("%s%s=%s", i ? ", " : " ", sym_text(&d->syms, labels.at[i].key).p,
-               sym_text(&d->syms, labels.at[i].value).p);
-    putchar('\n');
+    strbuf_printf(&d->text, "  %-12s", what);
+    for (uint32_t i = 0; i < labels.n; i++) {
+        add_sym(d, i ? ", " : " ", labels.at[i].key);
+        add_sym(d, "=", labels.at[i].value);
+    }
+    strbuf_add_char(&d->text, '\n');
 }
 
-static void print_ports(struct decode *d, const struct pod *pod)
+static void add_ports(struct decode *d, const struct pod *pod)
 {
-    for (uint32_t i = 0; i < pod->n_ports; i++)
-        printf("  %-12s %s:%d/%s\n", "host port", sym_text(&d->syms, pod->ports[i].ip).p, pod->ports[i].port,
-               sym_text(&d->syms, pod->ports[i].protocol).p);
+    for (uint32_t i = 0; i < pod->n_ports; i++) {
+        strbuf_printf(&d->text, "  %-12s ", "host port");
+        add_sym(d, "", pod->ports[i].ip);
+        strbuf_printf(&d->text, ":%d", pod->ports[i].port);
+        add_sym(d, "/", pod->ports[i].protocol);
+        strbuf_add_char(&d->text, '\n');
+    }
 }
 
-static void print_pod(struct decode *d, const struct pod *pod)
+static void add_pod(struct decode *d, const struct pod *pod)
 {
-    printf("pod %s/%s  priority %d, scheduler %s\n", sym_text(&d->syms, pod->meta.ns).p, pod->meta.name, pod->priority,
-           sym_text(&d->syms, pod->scheduler_name).p);
-    print_amounts(d, "requests", pod->requested);
-    printf("  %-12s cpu %lldm, memory %lld\n", "non-zero", (long long)pod->non_zero_milli_cpu,
-           (long long)pod->non_zero_memory);
-    print_labels(d, "labels", pod->meta.labels);
+    struct strbuf *to = &d->text;
+    add_sym(d, "pod ", pod->meta.ns);
+    strbuf_add_char(to, '/');
+    printable_add(to, str_of(pod->meta.name));
+    strbuf_printf(to, "  priority %d", pod->priority);
+    add_sym(d, ", scheduler ", pod->scheduler_name);
+    strbuf_add_char(to, '\n');
+    add_amounts(d, "requests", pod->requested);
+    strbuf_printf(to, "  %-12s cpu %lldm, memory %lld\n", "non-zero", (long long)pod->non_zero_milli_cpu,
+                  (long long)pod->non_zero_memory);
+    add_labels(d, "labels", pod->meta.labels);
     if (pod->node_affinity)
-        print_labels(d, "node labels", pod->node_affinity->node_selector);
-    print_ports(d, pod);
+        add_labels(d, "node labels", pod->node_affinity->node_selector);
+    add_ports(d, pod);
     if (pod->affinity)
-        printf("  %-12s %u required, %u required against, %u preferred, %u preferred against\n", "affinity",
-               pod->affinity->required.n, pod->affinity->required_anti.n, pod->affinity->preferred.n,
-               pod->affinity->preferred_anti.n);
-    printf("  %-12s %u tolerations, %u spread constraints, %u volumes, %u images; %u bytes in memory\n", "also",
-           pod->n_tolerations, pod->n_spread, pod->n_volumes, pod->n_images, pod->typed.n_bytes);
+        strbuf_printf(to, "  %-12s %u required, %u required against, %u preferred, %u preferred against\n", "affinity",
+                      pod->affinity->required.n, pod->affinity->required_anti.n, pod->affinity->preferred.n,
+                      pod->affinity->preferred_anti.n);
+    strbuf_printf(to, "  %-12s %u tolerations, %u spread constraints, %u volumes, %u images; %u bytes in memory\n",
+                  "also", pod->n_tolerations, pod->n_spread, pod->n_volumes, pod->n_images, pod->typed.n_bytes);
 }
 
-static void print_node(struct decode *d, const struct node *node)
+static void add_node(struct decode *d, const struct node *node)
 {
     static const char *const effects[] = { "", "NoSchedule", "PreferNoSchedule", "NoExecute", "?" };
-    printf("node %s%s\n", node->meta.name, node->flags & NODE_UNSCHEDULABLE ? "  (unschedulable)" : "");
-    print_amounts(d, "allocatable", &node->allocatable);
-    print_labels(d, "labels", node->meta.labels);
-    for (uint32_t i = 0; i < node->n_taints; i++)
-        printf("  %-12s %s=%s:%s\n", "taint", sym_text(&d->syms, node->taints[i].key).p,
-               sym_text(&d->syms, node->taints[i].value).p, effects[node->taints[i].effect]);
-    printf("  %-12s %u images; %u bytes in memory\n", "also", node->n_images, node->typed.n_bytes);
+    STRBUF_ADD_LIT(&d->text, "node ");
+    printable_add(&d->text, str_of(node->meta.name));
+    strbuf_add_text(&d->text, node->flags & NODE_UNSCHEDULABLE ? "  (unschedulable)\n" : "\n");
+    add_amounts(d, "allocatable", &node->allocatable);
+    add_labels(d, "labels", node->meta.labels);
+    for (uint32_t i = 0; i < node->n_taints; i++) {
+        strbuf_printf(&d->text, "  %-12s ", "taint");
+        add_sym(d, "", node->taints[i].key);
+        add_sym(d, "=", node->taints[i].value);
+        strbuf_printf(&d->text, ":%s\n", effects[node->taints[i].effect]);
+    }
+    strbuf_printf(&d->text, "  %-12s %u images; %u bytes in memory\n", "also", node->n_images, node->typed.n_bytes);
 }
 
-static enum err_code print_summary(struct decode *d, const struct object *o, struct str json, struct err *e)
+static enum err_code add_summary(struct decode *d, const struct object *o, struct str json, struct err *e)
 {
     const struct pod *pod;
     const struct node *node;
     if (str_is(o->type->name, "core/v1.Pod")) {
         if (pod_decode(&d->syms, TYPED_JSON, json, &pod, e))
             return e->code;
-        print_pod(d, pod);
+        add_pod(d, pod);
         pod_unref(&d->syms, pod);
     } else if (str_is(o->type->name, "core/v1.Node")) {
         if (node_decode(&d->syms, TYPED_JSON, json, &node, e))
             return e->code;
-        print_node(d, node);
+        add_node(d, node);
         node_unref(&d->syms, node);
     } else {
-        struct str name = value_text(value_path(o->type, &o->value, "metadata.name"));
-        printf("%.*s %.*s\n", STR_ARG(o->type->kind), STR_ARG(name));
+        strbuf_add_str(&d->text, o->type->kind);
+        strbuf_add_char(&d->text, ' ');
+        printable_add(&d->text, value_text(value_path(o->type, &o->value, "metadata.name")));
+        strbuf_add_char(&d->text, '\n');
     }
     return ERR_OK;
 }
@@ -127,28 +156,36 @@ static enum err_code print_summary(struct decode *d, const struct object *o, str
 
 static void complain(struct decode *d, const char *severity, const char *text)
 {
-    fprintf(stderr, "berth %s: %s, document %zu: %s%s\n", d->c->name, d->file, d->document, severity, text);
+    cmd_say(d->c, "%s, document %zu: %s%s", d->file, d->document, severity, text);
 }
 
-static enum err_code print_object(struct decode *d, const struct object *o, struct err *e)
+static enum err_code add_object(struct decode *d, const struct object *o, struct err *e)
 {
     struct strbuf json;
     strbuf_init(&json, STRBUF_NO_MAX);
     json_encode(&json, o->type, &o->value);
     enum err_code code = ERR_OK;
     if (d->output == OUTPUT_SUMMARY) {
-        code = print_summary(d, o, strbuf_str(&json), e);
+        code = add_summary(d, o, strbuf_str(&json), e);
     } else if (d->output == OUTPUT_JSON) {
-        printf("%.*s\n", (int)json.n, json.p);
+        strbuf_add_str(&d->text, strbuf_str(&json));
+        strbuf_add_char(&d->text, '\n');
     } else {
-        struct strbuf yaml;
-        strbuf_init(&yaml, STRBUF_NO_MAX);
-        yaml_from_json(&yaml, strbuf_str(&json));
-        printf("---\n%.*s", (int)yaml.n, yaml.p);
-        strbuf_fini(&yaml);
+        STRBUF_ADD_LIT(&d->text, "---\n");
+        yaml_from_json_visible(&d->text, strbuf_str(&json));
     }
     strbuf_fini(&json);
     return code;
+}
+
+static enum err_code print_object(struct decode *d, const struct object *o, struct err *e)
+{
+    strbuf_reset(&d->text);
+    if (add_object(d, o, e))
+        return e->code;
+    if (!d->code)
+        d->code = cmd_print(d->c, d->output == OUTPUT_JSON ? CMD_JSON : CMD_TEXT, strbuf_str(&d->text));
+    return ERR_OK;
 }
 
 static void decode_document(struct decode *d, struct str document)
@@ -174,7 +211,7 @@ static void decode_stream(struct decode *d, struct str text)
 {
     struct yaml_stream stream;
     yaml_stream_init(&stream, text);
-    for (;;) {
+    while (!d->code) {
         struct err e;
         err_init(&e, &d->arena);
         struct str document;
@@ -195,7 +232,7 @@ static void decode_file(struct decode *d, const char *path)
     size_t n;
     char *bytes = cmd_read_file(path, &n);
     if (!bytes) {
-        fprintf(stderr, "berth %s: %s: %s\n", d->c->name, path, strerror(errno));
+        cmd_say(d->c, "%s: %s", path, strerror(errno));
         d->failed = true;
         return;
     }
@@ -205,46 +242,65 @@ static void decode_file(struct decode *d, const char *path)
     free(bytes);
 }
 
-static int parse_output(const char *text, enum output *ret_output)
+/* ---- Options ---- */
+
+static int take_file(void *context, const char *value)
+{
+    struct decode *d = context;
+    vec_push(&d->files, value);
+    return 0;
+}
+
+static int take_output(void *context, const char *value)
 {
     static const char *const names[] = { "summary", "json", "yaml" };
+    struct decode *d = context;
     for (int i = 0; i < 3; i++)
-        if (strcmp(text, names[i]) == 0) {
-            *ret_output = (enum output)i;
+        if (strcmp(value, names[i]) == 0) {
+            d->output = (enum output)i;
             return 0;
         }
-    return -1;
+    return cmd_fail(d->c, EXIT_USAGE, "-o is summary, json or yaml, not \"%s\"", value);
+}
+
+static int take_strict(void *context, const char *value)
+{
+    (void)value;
+    ((struct decode *)context)->validation = VALIDATION_STRICT;
+    return 0;
+}
+
+static const struct cmd_options options = {
+    .at = (const struct cmd_option[]){
+        { "-f", CMD_VALUE | CMD_REPEATED, take_file, NULL },
+        { "-o", CMD_VALUE, take_output, NULL },
+        { "--strict", CMD_FLAG, take_strict, NULL },
+        { 0 } },
+};
+
+static int decode(struct decode *d)
+{
+    sym_init(&d->syms);
+    arena_init(&d->arena);
+    strbuf_init(&d->text, STRBUF_NO_MAX);
+    for (size_t i = 0; i < d->files.n && !d->code; i++)
+        decode_file(d, d->files.at[i]);
+    strbuf_fini(&d->text);
+    arena_fini(&d->arena);
+    sym_fini(&d->syms);
+    return d->code ? d->code : d->failed;
 }
 
 static int run(const struct command *c, int argc, char **argv)
 {
     struct decode d = { .c = c, .validation = VALIDATION_WARN };
-    const char **files = mem_alloc((size_t)argc * sizeof(*files));
-    int n_files = 0, code = 0;
-    for (int at = 1; at < argc && !code;) {
-        const char *value;
-        if ((value = cmd_option(c, "-f", argc, argv, &at))) {
-            files[n_files++] = value;
-        } else if ((value = cmd_option(c, "-o", argc, argv, &at))) {
-            if (parse_output(value, &d.output))
-                code = cmd_fail(c, EXIT_USAGE, "-o is summary, json or yaml, not \"%s\"", value);
-        } else if (strcmp(argv[at], "--strict") == 0) {
-            d.validation = VALIDATION_STRICT;
-            at++;
-        } else {
-            code = cmd_fail(c, EXIT_USAGE, "unknown argument \"%s\"", argv[at]);
-        }
-    }
-    if (!code && n_files == 0)
+    int code = cmd_options_parse(c, &options, &d, argc, argv);
+    if (!code && !d.files.n)
         code = cmd_fail(c, EXIT_USAGE, "nothing to read: give a file with -f");
-    sym_init(&d.syms);
-    arena_init(&d.arena);
-    for (int i = 0; i < n_files && !code; i++)
-        decode_file(&d, files[i]);
-    arena_fini(&d.arena);
-    sym_fini(&d.syms);
-    free(files);
-    return code ? code : d.failed;
+    if (!code)
+        code = decode(&d);
+    vec_fini(&d.files);
+    return code;
 }
 
 const struct command decode_command = {

@@ -4,16 +4,14 @@
  * A pod that has a node is explained on the cluster as it is given. Any other is explained by the
  * attempt that placed it in a simulation of the whole input, taken at the moment the scheduler got
  * to it; or, if it stayed pending, on the cluster as it is at the end. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/distance.h"
-#include "base/mem.h"
 #include "cmd/cluster_files.h"
 #include "cmd/explain.h"
+#include "cmd/options.h"
 #include "cmd/progress.h"
-#include "plugins/plugins.h"
+#include "cmd/setup.h"
 #include "sim/expand.h"
 #include "sim/forms.h"
 
@@ -21,7 +19,7 @@ enum { EXIT_PENDING = 3, TOP_NODES = 10, SUGGESTIONS_MAX = 5 };
 
 static const char help[] =
     "usage: berth explain POD|NAMESPACE/POD [-n NAMESPACE] -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N]\n"
-    "                     [--top N | --all] [-o text|json]\n\n"
+    "                     [--top N | --all] [-o text|json] [--allow-plugins]\n\n"
     "Says why a pod is on its node, where the scheduler would put it, or why it stays pending: the score of every\n"
     "node by plugin, the nodes that were refused by reason, and who might have to make room. Reads a cluster as berth\n"
     "simulate does. A pod with a node is explained as if it had none, on the cluster as given. Any other pod, also one\n"
@@ -30,6 +28,7 @@ static const char help[] =
     "  -n NAMESPACE   of the pod; needed when pods of several namespaces have the name\n"
     "  -f FILE|DIR    what to read; - is standard input; of a folder all .yaml, .yml and .json files, by name\n"
     "  --config FILE  a KubeSchedulerConfiguration\n"
+    CMD_ALLOW_PLUGINS_HELP
     "  --seed N       for choices among equally good nodes (default 1)\n"
     "  --top N        how many nodes to list (default 10; with -o json all)\n"
     "  --all          list all nodes\n"
@@ -46,10 +45,11 @@ enum output { OUTPUT_TEXT, OUTPUT_JSON };
 
 struct explain {
     const struct command *c;
-    const char **paths;
-    int n_paths;
-    const char *pod, *ns; /* ns NULL: any */
+    VEC(const char *) paths;
+    char *pod;
+    const char *ns; /* NULL: any */
     const char *config;
+    bool allow_plugins;
     uint64_t seed;
     uint32_t n_top; /* 0: not said */
     enum output output;
@@ -231,14 +231,6 @@ static void explain_at_its_time(struct watcher *watcher, struct sim_world *w, si
         find_remedies(watcher, pod->form);
 }
 
-/* Names come from files: a terminal must not obey what they hold. All control characters but our own line ends go. */
-static void make_plain(struct strbuf *text)
-{
-    for (size_t i = 0; i < text->n; i++)
-        if ((text->p[i] < ' ' && text->p[i] >= 0 && text->p[i] != '\n') || text->p[i] == 0x7f)
-            text->p[i] = '?';
-}
-
 static int print_report(const struct explain *x, const struct explain_report *r)
 {
     struct strbuf text;
@@ -247,9 +239,7 @@ static int print_report(const struct explain *x, const struct explain_report *r)
         explain_add_json(&text, r);
     else
         explain_add_text(&text, r);
-    if (x->output == OUTPUT_TEXT)
-        make_plain(&text);
-    int code = cmd_print(x->c, &text);
+    int code = cmd_print(x->c, x->output == OUTPUT_JSON ? CMD_JSON : CMD_TEXT, strbuf_str(&text));
     strbuf_fini(&text);
     if (code)
         return code;
@@ -290,16 +280,17 @@ static int explain_setup(const struct explain *x, struct sim_input *in, const st
 static int explain_input(const struct explain *x, struct sim_input *in, struct err *e)
 {
     struct setup setup;
-    if (setup_from_file(&setup, in->syms, x->config, plugin_registry, e))
-        return cmd_fail(x->c, 1, "%s", e->message);
-    int code = explain_setup(x, in, &setup, e);
+    int code = cmd_setup_load(&setup, in->syms, &(struct cmd_setup){ x->c, x->config, x->allow_plugins });
+    if (code)
+        return code;
+    code = explain_setup(x, in, &setup, e);
     setup_fini(&setup);
     return code;
 }
 
 static enum err_code load(const struct explain *x, struct sim_input *in, struct err *e)
 {
-    if (cmd_load_cluster(in, x->paths, x->n_paths, e) || sim_input_complete(in, e))
+    if (cmd_load_cluster(in, x->paths.at, (int)x->paths.n, e) || sim_input_complete(in, e))
         return e->code;
     return sim_expand(in, e);
 }
@@ -329,83 +320,127 @@ static int explain(const struct explain *x)
 
 /* ---- Options ---- */
 
-/* One option with a value; *ret_code is set when the value is wrong. */
-static bool parse_option(struct explain *x, int argc, char **argv, int *at, int *ret_code)
+static int take_file(void *context, const char *value)
 {
-    const char *value;
-    uint64_t top;
-    if ((value = cmd_option(x->c, "-f", argc, argv, at))) {
-        x->paths[x->n_paths++] = value;
-    } else if ((value = cmd_option(x->c, "-n", argc, argv, at))) {
-        x->ns = value;
-    } else if ((value = cmd_option(x->c, "--config", argc, argv, at))) {
-        x->config = value;
-    } else if ((value = cmd_option(x->c, "--seed", argc, argv, at))) {
-        if (!cmd_parse_number(value, UINT64_MAX, &x->seed))
-            *ret_code = cmd_fail(x->c, EXIT_USAGE, "--seed is a number, not \"%s\"", value);
-    } else if ((value = cmd_option(x->c, "--top", argc, argv, at))) {
-        if (!cmd_parse_number(value, UINT32_MAX, &top) || top == 0)
-            *ret_code = cmd_fail(x->c, EXIT_USAGE, "--top is a number above 0, not \"%s\"", value);
-        else
-            x->n_top = (uint32_t)top;
-    } else if ((value = cmd_option(x->c, "-o", argc, argv, at))) {
-        x->output = strcmp(value, "json") == 0 ? OUTPUT_JSON : OUTPUT_TEXT;
-        if (strcmp(value, "json") != 0 && strcmp(value, "text") != 0)
-            *ret_code = cmd_fail(x->c, EXIT_USAGE, "-o is text or json, not \"%s\"", value);
-    } else {
-        return false;
-    }
-    return true;
+    struct explain *x = context;
+    vec_push(&x->paths, value);
+    return 0;
 }
 
-/* "NAMESPACE/POD" or "POD". */
-static int set_pod(struct explain *x, char *text)
+static int take_namespace(void *context, const char *value)
 {
-    char *slash = strchr(text, '/');
+    ((struct explain *)context)->ns = value;
+    return 0;
+}
+
+static int take_config(void *context, const char *value)
+{
+    ((struct explain *)context)->config = value;
+    return 0;
+}
+
+static int take_allow_plugins(void *context, const char *value)
+{
+    (void)value;
+    ((struct explain *)context)->allow_plugins = true;
+    return 0;
+}
+
+static int take_seed(void *context, const char *value)
+{
+    struct explain *x = context;
+    return cmd_parse_number(value, UINT64_MAX, &x->seed)
+               ? 0
+               : cmd_fail(x->c, EXIT_USAGE, "--seed is a number, not \"%s\"", value);
+}
+
+static int set_top(struct explain *x, uint32_t n)
+{
+    if (x->n_top)
+        return cmd_fail(x->c, EXIT_USAGE, "--top and --all do not go together");
+    x->n_top = n;
+    return 0;
+}
+
+static int take_top(void *context, const char *value)
+{
+    struct explain *x = context;
+    uint64_t n;
+    if (!cmd_parse_number(value, UINT32_MAX, &n) || n == 0)
+        return cmd_fail(x->c, EXIT_USAGE, "--top is a number above 0, not \"%s\"", value);
+    return set_top(x, (uint32_t)n);
+}
+
+static int take_all(void *context, const char *value)
+{
+    (void)value;
+    return set_top(context, UINT32_MAX);
+}
+
+static int take_output(void *context, const char *value)
+{
+    struct explain *x = context;
+    x->output = strcmp(value, "json") == 0 ? OUTPUT_JSON : OUTPUT_TEXT;
+    if (x->output == OUTPUT_TEXT && strcmp(value, "text") != 0)
+        return cmd_fail(x->c, EXIT_USAGE, "-o is text or json, not \"%s\"", value);
+    return 0;
+}
+
+static int take_pod(void *context, char *text)
+{
+    struct explain *x = context;
+    if (x->pod)
+        return cmd_fail(x->c, EXIT_USAGE, "one pod at a time: \"%s\" is one too many", text);
     x->pod = text;
+    return 0;
+}
+
+static const struct cmd_options options = {
+    .at = (const struct cmd_option[]){
+        { "-f", CMD_VALUE | CMD_REPEATED, take_file, NULL },
+        { "-n", CMD_VALUE, take_namespace, NULL },
+        { "-o", CMD_VALUE, take_output, NULL },
+        { "--all", CMD_FLAG, take_all, NULL },
+        { "--allow-plugins", CMD_FLAG, take_allow_plugins, NULL },
+        { "--config", CMD_VALUE, take_config, NULL },
+        { "--seed", CMD_VALUE, take_seed, NULL },
+        { "--top", CMD_VALUE, take_top, NULL },
+        { 0 } },
+    .argument = take_pod,
+};
+
+/* "NAMESPACE/POD" or "POD". */
+static int split_pod(struct explain *x)
+{
+    char *slash = strchr(x->pod, '/');
     if (!slash)
         return 0;
     if (x->ns)
-        return cmd_fail(x->c, EXIT_USAGE, "the namespace is given twice, with -n and in \"%s\"", text);
+        return cmd_fail(x->c, EXIT_USAGE, "the namespace is given twice, with -n and in \"%s\"", x->pod);
     *slash = '\0';
-    x->ns = text;
+    x->ns = x->pod;
     x->pod = slash + 1;
     return 0;
 }
 
-static int parse(struct explain *x, int argc, char **argv)
+static int check(struct explain *x)
 {
-    char *pod = NULL;
-    int code = 0;
-    for (int at = 1; at < argc && !code;) {
-        if (parse_option(x, argc, argv, &at, &code))
-            continue;
-        if (strcmp(argv[at], "--all") == 0)
-            x->n_top = UINT32_MAX;
-        else if (argv[at][0] == '-')
-            code = cmd_fail(x->c, EXIT_USAGE, "unknown argument \"%s\"", argv[at]);
-        else if (pod)
-            code = cmd_fail(x->c, EXIT_USAGE, "one pod at a time: \"%s\" is one too many", argv[at]);
-        else
-            pod = argv[at];
-        at++;
-    }
-    if (code)
-        return code;
-    if (!pod)
+    if (!x->pod)
         return cmd_fail(x->c, EXIT_USAGE, "which pod? give its name");
-    if (!x->n_paths)
+    if (!x->paths.n)
         return cmd_fail(x->c, EXIT_USAGE, "nothing to read: give a file or folder with -f");
-    return set_pod(x, pod);
+    return split_pod(x);
 }
 
 static int run(const struct command *c, int argc, char **argv)
 {
-    struct explain x = { .c = c, .seed = 1, .paths = mem_alloc((size_t)argc * sizeof(*x.paths)) };
-    int code = parse(&x, argc, argv);
+    struct explain x = { .c = c, .seed = 1 };
+    int code = cmd_options_parse(c, &options, &x, argc, argv);
+    if (!code)
+        code = check(&x);
     if (!code)
         code = explain(&x);
-    free(x.paths);
+    vec_fini(&x.paths);
     return code;
 }
 

@@ -1,4 +1,4 @@
-/* cmd/files.c - reading and writing whole files and texts; see cmd.h. */
+/* cmd/files.c - reading and writing whole files; see cmd.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -109,10 +109,4 @@ bool cmd_write_file(const char *path, struct str bytes)
     }
     char target[PATH_MAX]; /* a symbolic link stays one */
     return realpath(path, target) && replace_file(target, &s, bytes);
-}
-
-int cmd_print(const struct command *c, const struct strbuf *text)
-{
-    bool failed = (text->n && fwrite(text->p, 1, text->n, stdout) != text->n) || fflush(stdout) != 0;
-    return failed ? cmd_fail(c, 1, "cannot write: %s", strerror(errno)) : 0;
 }

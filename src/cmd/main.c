@@ -1,8 +1,5 @@
 /* cmd/main.c - finds the command and runs it. */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,22 +14,6 @@ static const struct command *const commands[] = {
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
-const char *cmd_option(const struct command *c, const char *name, int argc, char **argv, int *at)
-{
-    const char *given = argv[*at];
-    size_t n = strlen(name);
-    if (strncmp(given, name, n) == 0 && given[n] == '=') {
-        *at += 1;
-        return given + n + 1;
-    }
-    if (strcmp(given, name) != 0)
-        return NULL;
-    if (*at + 1 >= argc)
-        exit(cmd_fail(c, EXIT_USAGE, "%s needs a value", name));
-    *at += 2;
-    return argv[*at - 1];
-}
-
 bool cmd_parse_number(const char *text, uint64_t max, uint64_t *ret_number)
 {
     char *end;
@@ -44,27 +25,34 @@ bool cmd_parse_number(const char *text, uint64_t max, uint64_t *ret_number)
     return true;
 }
 
-int cmd_fail(const struct command *c, int code, const char *format, ...)
+static void add_usage(struct strbuf *to)
 {
-    fprintf(stderr, "berth %s: ", c->name);
-    va_list args;
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    if (code == EXIT_USAGE)
-        fprintf(stderr, "See 'berth %s --help'.\n", c->name);
+    STRBUF_ADD_LIT(to, "berth places pods: kube-scheduler's decisions, in one small program.\n\n"
+                       "usage: berth COMMAND [options]\n\n");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        strbuf_printf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    STRBUF_ADD_LIT(to, "\n'berth COMMAND --help' explains one, with examples.\n");
+}
+
+static int print_usage(void)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    add_usage(&text);
+    int code = cmd_print(NULL, CMD_TEXT, strbuf_str(&text));
+    strbuf_fini(&text);
     return code;
 }
 
-static void print_usage(FILE *to)
+/* After a usage that cannot be right. */
+static int show_usage(void)
 {
-    fputs("berth places pods: kube-scheduler's decisions, in one small program.\n\n"
-          "usage: berth COMMAND [options]\n\n",
-          to);
-    for (size_t i = 0; i < N_COMMANDS; i++)
-        fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\n'berth COMMAND --help' explains one, with examples.\n", to);
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    add_usage(&text);
+    cmd_write_error(strbuf_str(&text));
+    strbuf_fini(&text);
+    return EXIT_USAGE;
 }
 
 static const struct command *find_command(const char *name)
@@ -85,23 +73,18 @@ static bool asks_for_help(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        print_usage(stderr);
-        return EXIT_USAGE;
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-        print_usage(stdout);
-        return 0;
-    }
+    cmd_open_standard();
+    if (argc < 2)
+        return show_usage();
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
+        return print_usage();
     const struct command *c = find_command(strcmp(argv[1], "--version") == 0 ? "version" : argv[1]);
     if (!c) {
-        fprintf(stderr, "berth: there is no command \"%s\"\n\n", argv[1]);
-        print_usage(stderr);
-        return EXIT_USAGE;
+        cmd_say(NULL, "there is no command \"%s\"", argv[1]);
+        cmd_write_error(STR("\n"));
+        return show_usage();
     }
-    if (asks_for_help(argc - 1, argv + 1)) {
-        fputs(c->help, stdout);
-        return 0;
-    }
+    if (asks_for_help(argc - 1, argv + 1))
+        return cmd_print(c, CMD_TEXT, str_of(c->help));
     return c->run(c, argc - 1, argv + 1);
 }

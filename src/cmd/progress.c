@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/output.h"
+
 enum {
     AFTER_MS = 1000,
     EVERY_MS = 200,
@@ -71,8 +73,9 @@ static void at(void *context, enum sim_phase phase, size_t done, size_t total)
     char text[128] = "";
     if (!over)
         describe(text, sizeof(text), phase, done, total);
-    fprintf(stderr, ERASE_LINE "%.*s", columns(), text);
-    fflush(stderr);
+    char line[sizeof(text) + sizeof(ERASE_LINE)];
+    snprintf(line, sizeof(line), ERASE_LINE "%.*s", columns(), text);
+    cmd_write_error(str_of(line));
 }
 
 struct sim_progress progress_watch(struct progress *p)

@@ -1,14 +1,13 @@
 /* cmd/simulate.c - `berth simulate`: where the scheduler would put the pods of some files, and what
  * would be if. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cluster_files.h"
 #include "cmd/progress.h"
+#include "cmd/setup.h"
 #include "cmd/simulate_options.h"
-#include "plugins/plugins.h"
 #include "sim/report_what_if.h"
 
 enum { EXIT_PENDING = 3 };
@@ -85,13 +84,20 @@ static int with_input(struct simulation *s)
     return code;
 }
 
+/* Of one of the configurations that were given. */
+static int load_setup(struct simulation *s, const char *path, struct setup *setup)
+{
+    return cmd_setup_load(setup, &s->syms, &(struct cmd_setup){ s->o->c, path, s->o->allow_plugins });
+}
+
 static int with_setup(struct simulation *s)
 {
-    if (setup_from_file(&s->setup, &s->syms, s->o->config, plugin_registry, &s->e))
-        return fail(s);
+    int code = load_setup(s, s->o->config, &s->setup);
+    if (code)
+        return code;
     s->how = (struct sim_runner){ &s->setup, s->o->seed };
     s->subject = &s->given;
-    int code = s->o->changes.n ? with_changes(s) : with_runs(s);
+    code = s->o->changes.n ? with_changes(s) : with_runs(s);
     setup_fini(&s->setup);
     return code;
 }
@@ -191,7 +197,7 @@ static int print_text(const struct simulation *s, const struct sim_what_if *aske
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
     add_output(s, &text, asked, more);
-    int code = cmd_print(s->o->c, &text);
+    int code = cmd_print(s->o->c, s->o->output == OUTPUT_JSON ? CMD_JSON : CMD_TEXT, strbuf_str(&text));
     strbuf_fini(&text);
     return code;
 }
@@ -303,9 +309,10 @@ static int with_comparison(struct simulation *s, struct sim_what_if *asked)
     if (!s->o->compare)
         return with_capacity(s, asked);
     struct setup second;
-    if (setup_from_file(&second, &s->syms, s->o->compare, plugin_registry, &s->e))
-        return fail(s);
-    int code = compare(s, asked, &second);
+    int code = load_setup(s, s->o->compare, &second);
+    if (code)
+        return code;
+    code = compare(s, asked, &second);
     setup_fini(&second);
     return code;
 }

@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/options.h"
+#include "cmd/setup.h"
+
 const char simulate_help[] =
-    "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N]\n"
-    "                      [-o text|wide|json|yaml|name] [--report FILE.html] [WHAT-IF...]\n"
+    "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--allow-plugins]\n"
+    "                      [--seed N] [-o text|wide|json|yaml|name] [--report FILE.html] [WHAT-IF...]\n"
     "       berth simulate -f FILE|DIR --trace FILE.csv [...] [-o text|json|yaml] [--report FILE.html]\n"
     "       berth simulate --make-trace N [--hours H] [--seed N]\n\n"
     "Reads a cluster (nodes, pods, controllers, volumes ...) from YAML or JSON as kubectl prints it, makes the pods that its\n"
@@ -14,6 +17,7 @@ const char simulate_help[] =
     "Nothing outside is touched. The same input, configuration and seed give the same answer.\n\n"
     "  -f FILE|DIR    what to read; - is standard input; of a folder all .yaml, .yml and .json files, by name\n"
     "  --config FILE  a KubeSchedulerConfiguration\n"
+    CMD_ALLOW_PLUGINS_HELP
     "  --seed N       for choices among equally good nodes (default 1)\n"
     "  -o text        for people (default)\n"
     "  -o wide        a row a pod: NAMESPACE NAME OWNER STATE NODE ZONE CPU MEMORY REASON\n"
@@ -76,27 +80,38 @@ static int await_like(struct simulate_options *o, const char *option, const char
 
 /* ---- One function an option; the value is NULL for those without. 0, or an exit code ---- */
 
-static int take_path(struct simulate_options *o, const char *value)
+static int take_path(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     vec_push(&o->paths, value);
     return 0;
 }
 
-static int take_config(struct simulate_options *o, const char *value)
+static int take_config(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     o->config = value;
     return 0;
 }
 
-static int take_seed(struct simulate_options *o, const char *value)
+static int take_allow_plugins(void *context, const char *value)
 {
+    (void)value;
+    ((struct simulate_options *)context)->allow_plugins = true;
+    return 0;
+}
+
+static int take_seed(void *context, const char *value)
+{
+    struct simulate_options *o = context;
     return cmd_parse_number(value, UINT64_MAX, &o->seed)
                ? 0
                : cmd_fail(o->c, EXIT_USAGE, "--seed is a number, not \"%s\"", value);
 }
 
-static int take_output(struct simulate_options *o, const char *value)
+static int take_output(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     static const char *const names[] = { "text", "wide", "json", "yaml", "name" };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(value, names[i]) == 0) {
@@ -106,45 +121,52 @@ static int take_output(struct simulate_options *o, const char *value)
     return cmd_fail(o->c, EXIT_USAGE, "-o is text, wide, json, yaml or name, not \"%s\"", value);
 }
 
-static int take_report(struct simulate_options *o, const char *value)
+static int take_report(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     o->report = value;
     return 0;
 }
 
-static int take_cordon(struct simulate_options *o, const char *value)
+static int take_cordon(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     vec_push(&o->changes, (struct sim_change){ .kind = SIM_CORDON, .name = value });
     return 0;
 }
 
-static int take_drain(struct simulate_options *o, const char *value)
+static int take_drain(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     vec_push(&o->changes, (struct sim_change){ .kind = SIM_DRAIN, .name = value });
     return 0;
 }
 
-static int take_drain_selector(struct simulate_options *o, const char *value)
+static int take_drain_selector(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     vec_push(&o->changes, (struct sim_change){ .kind = SIM_DRAIN_SELECTED, .name = value });
     return 0;
 }
 
-static int take_force(struct simulate_options *o, const char *value)
+static int take_force(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     (void)value;
     o->force = true;
     return 0;
 }
 
-static int take_remove_node(struct simulate_options *o, const char *value)
+static int take_remove_node(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     vec_push(&o->changes, (struct sim_change){ .kind = SIM_REMOVE_NODE, .name = value });
     return 0;
 }
 
-static int take_add_nodes(struct simulate_options *o, const char *value)
+static int take_add_nodes(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     uint64_t n;
     if (!cmd_parse_number(value, SIM_ADDED_NODES_MAX, &n) || n == 0)
         return cmd_fail(o->c, EXIT_USAGE, "--add-nodes is a number from 1 to %d, not \"%s\"", SIM_ADDED_NODES_MAX,
@@ -153,8 +175,9 @@ static int take_add_nodes(struct simulate_options *o, const char *value)
     return await_like(o, "--add-nodes", &vec_last(&o->changes)->name);
 }
 
-static int take_like(struct simulate_options *o, const char *value)
+static int take_like(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     if (o->like)
         return cmd_fail(o->c, EXIT_USAGE, "--like %s and --like %s follow each other", o->like, value);
     if (o->awaits_like)
@@ -166,8 +189,9 @@ static int take_like(struct simulate_options *o, const char *value)
 }
 
 /* KIND/NAME=N: the name ends at the last =, which names cannot hold. */
-static int take_scale(struct simulate_options *o, const char *value)
+static int take_scale(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     const char *equals = strrchr(value, '=');
     uint64_t n;
     if (!equals || !cmd_parse_number(equals + 1, SIM_SCALE_MAX, &n) || !memchr(value, '/', (size_t)(equals - value)))
@@ -177,33 +201,38 @@ static int take_scale(struct simulate_options *o, const char *value)
     return 0;
 }
 
-static int take_capacity_of(struct simulate_options *o, const char *value)
+static int take_capacity_of(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     o->capacity_of = value;
     return 0;
 }
 
-static int take_nodes_needed(struct simulate_options *o, const char *value)
+static int take_nodes_needed(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     (void)value;
     o->nodes_needed = true;
     return await_like(o, "--nodes-needed", &o->needed_like);
 }
 
-static int take_compare(struct simulate_options *o, const char *value)
+static int take_compare(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     o->compare = value;
     return 0;
 }
 
-static int take_trace(struct simulate_options *o, const char *value)
+static int take_trace(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     o->trace.path = value;
     return 0;
 }
 
-static int take_retries(struct simulate_options *o, const char *value)
+static int take_retries(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     uint64_t n;
     if (!cmd_parse_number(value, RETRIES_MAX, &n) || n == 0)
         return cmd_fail(o->c, EXIT_USAGE, "--retries is a number from 1 to %d, not \"%s\"", RETRIES_MAX, value);
@@ -211,16 +240,18 @@ static int take_retries(struct simulate_options *o, const char *value)
     return 0;
 }
 
-static int take_make_trace(struct simulate_options *o, const char *value)
+static int take_make_trace(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     if (!cmd_parse_number(value, TRACE_MAKE_PODS_MAX, &o->make.n_pods) || o->make.n_pods == 0)
         return cmd_fail(o->c, EXIT_USAGE, "--make-trace is a number of pods from 1 to %d, not \"%s\"",
                         TRACE_MAKE_PODS_MAX, value);
     return 0;
 }
 
-static int take_hours(struct simulate_options *o, const char *value)
+static int take_hours(void *context, const char *value)
 {
+    struct simulate_options *o = context;
     char *end;
     o->make.hours = strtod(value, &end);
     if (value[0] < '0' || value[0] > '9' || *end || !(o->make.hours > 0 && o->make.hours <= TRACE_MAKE_HOURS_MAX))
@@ -228,59 +259,32 @@ static int take_hours(struct simulate_options *o, const char *value)
     return 0;
 }
 
-static const struct {
-    const char *name;
-    bool has_value;
-    int (*take)(struct simulate_options *o, const char *value);
-} options[] = {
-    { "-f", true, take_path },
-    { "-o", true, take_output },
-    { "--add-nodes", true, take_add_nodes },
-    { "--capacity-of", true, take_capacity_of },
-    { "--compare", true, take_compare },
-    { "--config", true, take_config },
-    { "--cordon", true, take_cordon },
-    { "--drain", true, take_drain },
-    { "--force", false, take_force },
-    { "--hours", true, take_hours },
-    { "--like", true, take_like },
-    { "--make-trace", true, take_make_trace },
-    { "--nodes-needed", false, take_nodes_needed },
-    { "--remove-node", true, take_remove_node },
-    { "--report", true, take_report },
-    { "--retries", true, take_retries },
-    { "--scale", true, take_scale },
-    { "--seed", true, take_seed },
-    { "--trace", true, take_trace },
+static const struct cmd_options options = {
+    .at = (const struct cmd_option[]){
+        { "-f", CMD_VALUE | CMD_REPEATED, take_path, NULL },
+        { "-o", CMD_VALUE, take_output, NULL },
+        { "--add-nodes", CMD_VALUE | CMD_REPEATED, take_add_nodes, NULL },
+        { "--allow-plugins", CMD_FLAG, take_allow_plugins, NULL },
+        { "--capacity-of", CMD_VALUE, take_capacity_of, NULL },
+        { "--compare", CMD_VALUE, take_compare, NULL },
+        { "--config", CMD_VALUE, take_config, NULL },
+        { "--cordon", CMD_VALUE | CMD_REPEATED, take_cordon, NULL },
+        { "--drain", CMD_VALUE | CMD_REPEATED, take_drain, take_drain_selector },
+        { "--force", CMD_FLAG, take_force, NULL },
+        { "--hours", CMD_VALUE, take_hours, NULL },
+        { "--like", CMD_VALUE | CMD_REPEATED, take_like, NULL },
+        { "--make-trace", CMD_VALUE, take_make_trace, NULL },
+        { "--nodes-needed", CMD_FLAG, take_nodes_needed, NULL },
+        { "--remove-node", CMD_VALUE | CMD_REPEATED, take_remove_node, NULL },
+        { "--report", CMD_VALUE, take_report, NULL },
+        { "--retries", CMD_VALUE, take_retries, NULL },
+        { "--scale", CMD_VALUE | CMD_REPEATED, take_scale, NULL },
+        { "--seed", CMD_VALUE, take_seed, NULL },
+        { "--trace", CMD_VALUE, take_trace, NULL },
+        { 0 } },
 };
-enum { N_OPTIONS = sizeof(options) / sizeof(options[0]) };
 
 /* ---- The whole ---- */
-
-/* --drain -l SELECTOR: the one option that may have two words behind it. */
-static int take_drain_words(struct simulate_options *o, int argc, char **argv, int *at)
-{
-    *at += 2;
-    if (*at >= argc)
-        return cmd_fail(o->c, EXIT_USAGE, "--drain -l needs a selector");
-    return take_drain_selector(o, argv[(*at)++]);
-}
-
-static int take_one(struct simulate_options *o, int argc, char **argv, int *at)
-{
-    if (strcmp(argv[*at], "--drain") == 0 && *at + 1 < argc && strcmp(argv[*at + 1], "-l") == 0)
-        return take_drain_words(o, argc, argv, at);
-    for (size_t i = 0; i < N_OPTIONS; i++) {
-        const char *value = NULL;
-        if (options[i].has_value)
-            value = cmd_option(o->c, options[i].name, argc, argv, at);
-        else if (strcmp(argv[*at], options[i].name) == 0)
-            value = argv[(*at)++];
-        if (value)
-            return options[i].take(o, value);
-    }
-    return cmd_fail(o->c, EXIT_USAGE, "unknown argument \"%s\"", argv[*at]);
-}
 
 static bool drains(const struct simulate_options *o)
 {
@@ -321,9 +325,7 @@ int simulate_options_parse(struct simulate_options *o, const struct command *c, 
 {
     *o = (struct simulate_options){ .c = c, .seed = 1, .make.hours = 24 };
     vec_reserve(&o->changes, (size_t)argc); /* --like writes into one that is there: they must not move */
-    int code = 0;
-    for (int at = 1; at < argc && !code;)
-        code = take_one(o, argc, argv, &at);
+    int code = cmd_options_parse(c, &options, o, argc, argv);
     o->make.seed = o->seed;
     return code ? code : check(o);
 }

@@ -16,6 +16,7 @@ struct simulate_options {
     const struct command *c;
     VEC(const char *) paths;
     const char *config, *report; /* files; NULL: not given */
+    bool allow_plugins;          /* code that a configuration names is loaded */
     uint64_t seed;
     enum simulate_output output;
     VEC(struct sim_change) changes;

@@ -1,9 +1,6 @@
 /* cmd/simulate_trace.c - see simulate_trace.h. */
 #include "cmd/simulate_trace.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/large_file.h"
@@ -48,25 +45,21 @@ void traced_fini(struct traced *t)
     trace_fini(&t->trace);
 }
 
-bool cmd_has_unicode(void)
-{
-    static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *value = getenv(names[i]);
-        if (value && *value)
-            return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
-    }
-    return false;
-}
+struct writing {
+    const struct command *c;
+    int code;
+};
 
 static bool write_piece(void *context, struct str piece)
 {
-    (void)context;
-    return fwrite(piece.p, 1, piece.n, stdout) == piece.n;
+    struct writing *w = context;
+    w->code = cmd_print(w->c, CMD_TEXT, piece);
+    return w->code == 0;
 }
 
 int cmd_make_trace(const struct command *c, const struct trace_make *m)
 {
-    bool written = trace_make(m, write_piece, NULL) && fflush(stdout) == 0;
-    return written ? 0 : cmd_fail(c, 1, "cannot write: %s", strerror(errno));
+    struct writing w = { .c = c };
+    trace_make(m, write_piece, &w);
+    return w.code;
 }

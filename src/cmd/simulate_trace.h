@@ -23,7 +23,5 @@ struct traced {
 enum err_code traced_run(struct traced *t, struct sim_world *w, const struct trace_options *options,
                          struct err *e) ERR_MUST_CHECK;
 void traced_fini(struct traced *t);
-/* Whether what is printed may be more than ASCII. */
-bool cmd_has_unicode(void);
 /* Writes a synthetic trace to standard output. */
 int cmd_make_trace(const struct command *c, const struct trace_make *m);

@@ -25,6 +25,8 @@ enum err_code yaml_to_json(struct arena *a, struct str yaml, struct findings *fi
 /* JSON text, which must be valid, as `kubectl -o yaml` prints it: keys sorted, block style, two spaces, a
  * newline at the end. Text that is not valid gives nothing. */
 void yaml_from_json(struct strbuf *to, struct str json);
+/* The same document for a terminal: what is not printable (base/printable.h) is escaped where kubectl leaves it. */
+void yaml_from_json_visible(struct strbuf *to, struct str json);
 
 /* A stream of documents. Until something else than JSON is met, it is taken as JSON values one behind the
  * other; from then on as YAML, which lines that begin with "---" part. */

@@ -6,6 +6,7 @@
  * escaped, those above U+FFFF always are, and lines are folded at the first single blank behind column 80. */
 #include "codec/yaml_priv.h"
 
+#include "base/printable.h"
 #include "base/utf8.h"
 
 enum {
@@ -48,6 +49,12 @@ static bool is_printable(uint32_t rune)
            (rune >= 0xE000 && rune <= 0xFFFD && rune != 0xFEFF);
 }
 
+/* Must be written as an escape. */
+static bool is_special(uint32_t rune, bool visible)
+{
+    return !is_printable(rune) || (visible && rune != '\n' && !printable_rune(rune));
+}
+
 static bool is_space_at(struct str s, size_t at)
 {
     return at < s.n && s.p[at] == ' ';
@@ -75,9 +82,9 @@ static void put_text_break(struct yaml_emitter *m, struct character c)
     m->indention = true;
 }
 
-struct yaml_emitter yaml_emitter_init(struct strbuf *to)
+struct yaml_emitter yaml_emitter_init(struct strbuf *to, bool visible)
 {
-    return (struct yaml_emitter){ .to = to, .indent = -1, .whitespace = true, .indention = true };
+    return (struct yaml_emitter){ .to = to, .visible = visible, .indent = -1, .whitespace = true, .indention = true };
 }
 
 void yaml_emit_indent(struct yaml_emitter *m)
@@ -131,7 +138,7 @@ struct survey {
     bool trailing_space, break_space, space_break;
 };
 
-static struct survey survey_of(struct str s)
+static struct survey survey_of(struct str s, bool visible)
 {
     struct survey v = { .indicators = str_starts(s, STR("---")) || str_starts(s, STR("...")) };
     uint32_t before = ' ';
@@ -139,7 +146,7 @@ static struct survey survey_of(struct str s)
         struct character c = char_at(s, at);
         bool is_last = at + c.bytes.n == s.n, space = c.rune == ' ', line_break = is_break(c.rune);
         v.indicators |= is_indicator(s, at, c, before);
-        v.special |= !is_printable(c.rune);
+        v.special |= is_special(c.rune, visible);
         v.breaks |= line_break;
         v.leading |= at == 0 && (space || line_break);
         v.trailing |= is_last && (space || line_break);
@@ -152,11 +159,11 @@ static struct survey survey_of(struct str s)
     return v;
 }
 
-static struct analysis analyze(struct str s)
+static struct analysis analyze(struct str s, bool visible)
 {
     if (s.n == 0)
         return (struct analysis){ .plain = true, .single_quoted = true };
-    struct survey v = survey_of(s);
+    struct survey v = survey_of(s, visible);
     bool never = v.space_break || v.special;
     return (struct analysis){
         .multiline = v.breaks,
@@ -168,7 +175,7 @@ static struct analysis analyze(struct str s)
 
 bool yaml_emit_is_simple_key(struct str text)
 {
-    return text.n <= SIMPLE_KEY_BYTES_MAX && !analyze(text).multiline;
+    return text.n <= SIMPLE_KEY_BYTES_MAX && !analyze(text, false).multiline;
 }
 
 /* ---- Styles ---- */
@@ -258,7 +265,7 @@ static void write_double_quoted(struct yaml_emitter *m, struct str s, bool may_f
         bool inside = at > 0 && at + 1 < s.n;
         at += c.bytes.n;
         bool space = c.rune == ' ' && !escape_all;
-        if (escape_all || !is_printable(c.rune) || is_break(c.rune) || c.rune == '"' || c.rune == '\\') {
+        if (escape_all || is_special(c.rune, m->visible) || is_break(c.rune) || c.rune == '"' || c.rune == '\\') {
             put_escape(m, c.rune);
         } else if (space && inside && should_fold(m, may_fold, spaces)) {
             yaml_emit_indent(m);
@@ -352,7 +359,7 @@ static bool needs_quotes(struct str s)
 
 void yaml_emit_string(struct yaml_emitter *m, struct str text, bool key)
 {
-    struct analysis a = analyze(text);
+    struct analysis a = analyze(text, m->visible);
     bool literal = str_index(text, '\n') < text.n;
     bool quotes = !literal && needs_quotes(text);
     int indent = m->indent;

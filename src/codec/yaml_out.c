@@ -269,16 +269,26 @@ static void write_node(struct yaml_emitter *m, struct json_node *node, bool belo
         write_word_or_number(m, node->text);
 }
 
-void yaml_from_json(struct strbuf *to, struct str json)
+static void write_document(struct strbuf *to, struct str json, bool visible)
 {
     struct arena scratch;
     arena_init(&scratch);
     struct json_scan s = json_scan_init(json);
     struct json_node *root = read_value(&scratch, &s);
     if (root) {
-        struct yaml_emitter m = yaml_emitter_init(to);
+        struct yaml_emitter m = yaml_emitter_init(to, visible);
         write_node(&m, root, false);
         yaml_emit_indent(&m);
     }
     arena_fini(&scratch);
+}
+
+void yaml_from_json(struct strbuf *to, struct str json)
+{
+    write_document(to, json, false);
+}
+
+void yaml_from_json_visible(struct strbuf *to, struct str json)
+{
+    write_document(to, json, true);
 }

@@ -101,9 +101,10 @@ struct yaml_emitter {
     int indent;      /* -1 before the root */
     bool whitespace; /* the last character was a blank or began a line */
     bool indention;  /* nothing but indentation and indicators on this line so far */
+    bool visible;    /* characters that are not printable (base/printable.h) are escaped, too */
 };
 
-struct yaml_emitter yaml_emitter_init(struct strbuf *to);
+struct yaml_emitter yaml_emitter_init(struct strbuf *to, bool visible);
 /* To a line of its own at the current indentation, unless there already. */
 void yaml_emit_indent(struct yaml_emitter *m);
 /* An indicator as - ? : [ { with a blank before it if asked and needed. */

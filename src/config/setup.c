@@ -17,6 +17,15 @@ static enum err_code open_libraries(struct setup *s, const struct plugin *const 
     return ERR_OK;
 }
 
+static enum err_code refuse_libraries(const struct config *config, const char *path, struct err *e)
+{
+    const struct berth_config *b = &config->berth;
+    if (b->n_plugin_libraries == 0)
+        return ERR_OK;
+    return err_set(e, ERR_FORBIDDEN, "%s: pluginLibraries would load code: %.*s%s", path, STR_ARG(b->plugin_libraries[0]),
+                   b->n_plugin_libraries > 1 ? ", ..." : "");
+}
+
 static struct extender *build_extender(struct setup *s, const struct extender_config *from)
 {
     struct arena *a = &s->arena;
@@ -92,12 +101,14 @@ enum err_code setup_from_text(struct setup *s, struct sym_table *syms, struct st
 }
 
 enum err_code setup_from_file(struct setup *s, struct sym_table *syms, const char *path,
-                              const struct plugin *const *registry, struct err *e)
+                              const struct plugin *const *registry, bool may_load_code, struct err *e)
 {
     if (!path)
         return setup_from_text(s, syms, (struct str){ NULL, 0 }, registry, e);
     begin(s, syms);
     enum err_code code = config_load_file(&s->arena, path, &s->features, &s->config, e);
+    if (!code && !may_load_code)
+        code = refuse_libraries(s->config, path, e);
     if (!code)
         code = build(s, registry, e);
     if (code)

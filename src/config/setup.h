@@ -22,7 +22,8 @@ struct setup {
  * failure nothing is left to be given up. */
 enum err_code setup_from_text(struct setup *s, struct sym_table *syms, struct str text,
                               const struct plugin *const *registry, struct err *e) ERR_MUST_CHECK;
-/* The same of a file; a NULL path is the default configuration. */
+/* The same of a file; a NULL path is the default configuration. With plugin libraries in it, it is ERR_FORBIDDEN unless
+ * code may be loaded: whoever only asks what would be may have the configuration from somebody else. */
 enum err_code setup_from_file(struct setup *s, struct sym_table *syms, const char *path,
-                              const struct plugin *const *registry, struct err *e) ERR_MUST_CHECK;
+                              const struct plugin *const *registry, bool may_load_code, struct err *e) ERR_MUST_CHECK;
 void setup_fini(struct setup *s);

@@ -188,6 +188,6 @@ void sim_report_yaml(struct strbuf *to, const struct sim_world *w, const struct 
     struct strbuf json;
     strbuf_init(&json, STRBUF_NO_MAX);
     sim_report_json(&json, w, more);
-    yaml_from_json(to, strbuf_str(&json));
+    yaml_from_json_visible(to, strbuf_str(&json));
     strbuf_fini(&json);
 }

@@ -75,6 +75,8 @@ TEST(text_values_with_line_breaks_become_blocks)
         { "two lines", "a\nb", "\"m\" k=<\n\ta\n\tb\n > after=1\n" },
         { "a line break at the end", "a\nb\n", "\"m\" k=<\n\ta\n\tb\n > after=1\n" },
         { "only a line break", "\n", "\"m\" k=<\n\t\n > after=1\n" },
+        { "what a terminal would obey", "a\x1b[2J\n\xe2\x80\xae" "b\x9b\r",
+          "\"m\" k=<\n\ta\\x1b[2J\n\t\\u202eb\\x9b\\r\n > after=1\n" },
         { "an empty line inside", "a\n\n\"b\"", "\"m\" k=<\n\ta\n\t\n\t\"b\"\n > after=1\n" },
     };
     start("text");
@@ -101,7 +103,7 @@ TEST(json_records_look_like_component_bases)
     char head[128];
     snprintf(head, sizeof(head), "{\"ts\":1700000000000.1233,\"caller\":\"unit/test_log.c:%d\",", __LINE__ - 2);
     expect("record", head,
-           "\"msg\":\"Message \\\"q\\\" \\n x\",\"v\":0,\"s\":\"va\\\"l\\u0001\x7f\xe2\x80\xa8\xc3\xa9"
+           "\"msg\":\"Message \\\"q\\\" \\n x\",\"v\":0,\"s\":\"va\\\"l\\u0001\\u007f\\u2028\xc3\xa9"
            "\\ufffd<&>\",\"n\":-3,\"f\":1.5,\"big\":1000000000000000000000,\"small\":0.0000001,\"b\":true,"
            "\"c\":false,\"pod\":{\"name\":\"nm\",\"namespace\":\"ns\"},\"node\":{\"name\":\"nm\"},"
            "\"u\":9223372036854775808,\"empty\":\"\"}\n");

@@ -316,6 +316,25 @@ TEST(objects_print_in_block_style)
     CHECK_PRINTED(rows);
 }
 
+/* The same document, but nothing in it that a terminal would obey or hide. */
+TEST(what_is_not_printable_is_escaped_on_request)
+{
+    static const struct row rows[] = {
+        { "plain otherwise", "{\"a\xE2\x80\xAE\":\"b\xC2\x9B\",\"c\":\"d\"}", "\"a\\u202E\": \"b\\x9B\"\nc: d\n" },
+        { "quoted otherwise", "[\" a\xE2\x80\x8B\"]", "- \" a\\u200B\"\n" },
+        { "lines otherwise", "[\"a\\nb\xE2\x81\xA6\",\"a\\nb\"]", "- \"a\\nb\\u2066\"\n- |-\n  a\n  b\n" },
+        { "a letter that nobody sees", "[\"\xE3\x85\xA4\"]", "- \"\\u3164\"\n" },
+        { "letters stay", "[\"\xC3\xA9\"]", "- \xC3\xA9\n" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct strbuf b;
+        strbuf_init(&b, STRBUF_NO_MAX);
+        yaml_from_json_visible(&b, str_of(rows[i].in));
+        CHECK_STR(rows[i].what, strbuf_str(&b), str_of(rows[i].out));
+        strbuf_fini(&b);
+    }
+}
+
 TEST(keys_sort_as_people_count)
 {
     static const struct row rows[] = {

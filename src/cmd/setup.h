@@ -1,0 +1,22 @@
+/* cmd/setup.h - the scheduler's configuration of a command that only asks what would be.
+ *
+ * Plugin libraries are code and are loaded only when the user says --allow-plugins.
+ *
+ * Thread: main. */
+#pragma once
+
+#include "cmd/cmd.h"
+#include "config/setup.h"
+
+#define CMD_ALLOW_PLUGINS_HELP \
+    "  --allow-plugins\n" \
+    "                 loads the shared objects that a configuration names as pluginLibraries: code with your rights\n"
+
+struct cmd_setup {
+    const struct command *c;
+    const char *path; /* NULL: the default configuration */
+    bool allow_plugins;
+};
+
+/* 0, or the exit code after saying why. */
+int cmd_setup_load(struct setup *s, struct sym_table *syms, const struct cmd_setup *from);
