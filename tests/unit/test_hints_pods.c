@@ -216,8 +216,9 @@ static const struct {
     { "NodePorts", " PodDelete? NodeAdd" },
     { "NodeResourcesFit", " PodDelete PodUpdatePodScaleDown? NodeAdd NodeUpdateNodeAllocatable?" },
     { "VolumeRestrictions", " PodDelete? NodeAdd PersistentVolumeClaimAdd?" },
-    { "NodeVolumeLimits", " storage.k8s.io/CSINodeAdd storage.k8s.io/CSINodeUpdate? PodDelete? PersistentVolumeClaimAdd? "
-                          "storage.k8s.io/VolumeAttachmentDelete?" },
+    { "NodeVolumeLimits",
+      " storage.k8s.io/CSINodeAdd storage.k8s.io/CSINodeUpdate? PodDelete? "
+      "PersistentVolumeClaimAdd? storage.k8s.io/VolumeAttachmentDelete?" },
     { "VolumeBinding", " storage.k8s.io/StorageClassAdd storage.k8s.io/StorageClassUpdate? PersistentVolumeClaimAdd "
                        "PersistentVolumeClaimUpdate? PersistentVolumeAdd PersistentVolumeUpdate NodeAdd "
                        "NodeUpdateNodeLabel storage.k8s.io/CSINodeAdd storage.k8s.io/CSINodeUpdate? "
