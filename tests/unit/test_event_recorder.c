@@ -1,5 +1,5 @@
-/* Events and their series: client/recorder.c, with answers by hand and a clock moved by hand. */
-#include "client/recorder.h"
+/* Events and their series: client/event_recorder.c, with answers by hand and a clock moved by hand. */
+#include "client/event_recorder.h"
 
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ struct sent {
 static struct clock_manual clock_;
 static VEC(struct sent) sent;
 static struct api api;
-static struct recorder *recorder;
+static struct event_recorder *recorder;
 
 static api_call take(void *context, const struct api_request *r, api_done done, void *done_context)
 {
@@ -47,12 +47,12 @@ static void begin(void)
     log_set_sink(quiet, NULL);
     clock_manual_init(&clock_, 0, 1700000000ll * CLOCK_NS_PER_SECOND);
     api = (struct api){ NULL, MEDIA_JSON, take, cancel };
-    recorder = recorder_new(&api, &clock_.clock, 1);
+    recorder = event_recorder_new(&api, &clock_.clock, 1);
 }
 
 static void end(void)
 {
-    recorder_free(recorder);
+    event_recorder_free(recorder);
     for (size_t i = 0; i < sent.n; i++)
         free(sent.at[i].text);
     vec_fini(&sent);
@@ -69,13 +69,13 @@ static void answer(size_t i, int status, const char *body)
 static void pass_s(int64_t s)
 {
     clock_manual_advance(&clock_, s * CLOCK_NS_PER_SECOND);
-    if (recorder_due_ms(recorder) <= clock_mono_ms(&clock_.clock))
-        recorder_tick(recorder);
+    if (event_recorder_due_ms(recorder) <= clock_mono_ms(&clock_.clock))
+        event_recorder_tick(recorder);
 }
 
-static struct recorder_event failed(const char *pod, const char *version, const char *note)
+static struct event_to_record failed(const char *pod, const char *version, const char *note)
 {
-    return (struct recorder_event){
+    return (struct event_to_record){
         .controller = STR("default-scheduler"), .instance = STR("default-scheduler-host"), .type = STR("Warning"),
         .reason = STR("FailedScheduling"), .action = STR("Scheduling"), .note = str_of(note),
         .regarding = { STR("Pod"), STR("ns"), str_of(pod), STR("u1"), STR("v1"), str_of(version) },
@@ -84,8 +84,8 @@ static struct recorder_event failed(const char *pod, const char *version, const 
 
 static void add(const char *pod, const char *version, const char *note)
 {
-    struct recorder_event e = failed(pod, version, note);
-    recorder_add(recorder, &e);
+    struct event_to_record e = failed(pod, version, note);
+    event_recorder_add(recorder, &e);
 }
 
 #define EXISTS "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"reason\":\"AlreadyExists\",\"message\":\"x\"}"
@@ -119,22 +119,22 @@ TEST(the_first_is_created_the_second_begins_a_series_the_rest_is_counted)
     add("p", "8", "another version is another kind");
     CHECK_INT("sent", sent.n, 3);
     answer(2, 201, "{}");
-    CHECK_INT("written", recorder_counts(recorder).written, 3);
-    CHECK_INT("waiting", recorder_counts(recorder).waiting, 0);
+    CHECK_INT("written", event_recorder_counts(recorder).written, 3);
+    CHECK_INT("waiting", event_recorder_counts(recorder).waiting, 0);
     end();
 }
 
 TEST(every_text_but_the_note_tells_kinds_apart)
 {
     begin();
-    struct recorder_event e = failed("p", "7", "n");
-    recorder_add(recorder, &e);
+    struct event_to_record e = failed("p", "7", "n");
+    event_recorder_add(recorder, &e);
     struct str *const texts[] = { &e.controller, &e.instance, &e.type, &e.reason, &e.action, &e.regarding.kind,
                                   &e.regarding.ns, &e.regarding.name, &e.regarding.uid, &e.regarding.api_version,
                                   &e.regarding.resource_version };
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         *texts[i] = STR("other");
-        recorder_add(recorder, &e);
+        event_recorder_add(recorder, &e);
         CHECK_INT("created", strncmp(sent.at[sent.n - 1].text, "POST", 4), 0);
         CHECK_INT("sent", sent.n, i + 2);
     }
@@ -156,7 +156,7 @@ TEST(a_series_whose_event_is_gone_is_created_whole)
     CHECK_INT("sent", sent.n, 4);
     CHECK(strncmp(sent.at[3].text, "PATCH ", 6) == 0);
     answer(3, 200, "{}");
-    CHECK_INT("refused", recorder_counts(recorder).refused, 0);
+    CHECK_INT("refused", event_recorder_counts(recorder).refused, 0);
     end();
 }
 
@@ -171,8 +171,8 @@ TEST(a_server_that_cannot_be_reached_is_tried_twelve_times)
         CHECK_INT("not yet", sent.n, i + 1);
         pass_s(4);
     }
-    CHECK_INT("given up", recorder_counts(recorder).given_up, 1);
-    CHECK_INT("waiting", recorder_counts(recorder).waiting, 0);
+    CHECK_INT("given up", event_recorder_counts(recorder).given_up, 1);
+    CHECK_INT("waiting", event_recorder_counts(recorder).waiting, 0);
     end();
 }
 
@@ -185,7 +185,7 @@ TEST(what_a_server_refuses_is_not_tried_again)
     answer(1, 409, EXISTS);
     pass_s(100);
     CHECK_INT("sent", sent.n, 2);
-    CHECK_INT("refused", recorder_counts(recorder).refused, 2);
+    CHECK_INT("refused", event_recorder_counts(recorder).refused, 2);
     end();
 }
 
@@ -205,11 +205,11 @@ TEST(series_are_told_again_every_half_hour_and_at_their_end)
     }
     CHECK_INT("the first, the series, its refresh, and the single one", sent.n, 4);
     CHECK(strstr(sent.at[3].text, "\"count\":1801") || strstr(sent.at[3].text, "\"count\":1800"));
-    CHECK_INT("the single one is forgotten", recorder_counts(recorder).kinds, 1);
+    CHECK_INT("the single one is forgotten", event_recorder_counts(recorder).kinds, 1);
     pass_s(13 * 60);
     CHECK_INT("its end", sent.n, 5);
     CHECK(strstr(sent.at[4].text, "\"count\":1901"));
-    CHECK_INT("forgotten", recorder_counts(recorder).kinds, 0);
+    CHECK_INT("forgotten", event_recorder_counts(recorder).kinds, 0);
     answer(4, 200, "{}");
     end();
 }
@@ -221,9 +221,9 @@ TEST(names_that_are_none_become_random)
     CHECK(!strstr(sent.at[0].text, "UPPER."));
     const char *name = strstr(sent.at[0].text, "\"name\":\"") + 8;
     CHECK(name[8] == '-' && name[14] == '4' && name[36] == '"');
-    struct recorder_event e = failed("n1", "7", "n");
+    struct event_to_record e = failed("n1", "7", "n");
     e.regarding.ns = STR("");
-    recorder_add(recorder, &e);
+    event_recorder_add(recorder, &e);
     CHECK(strstr(sent.at[1].text, "namespaces/default/events") && strstr(sent.at[1].text, "\"namespace\":\"default\""));
     end();
 }
@@ -232,13 +232,13 @@ TEST(there_is_a_bound_on_everything)
 {
     begin();
     char pod[32];
-    for (int i = 0; i < RECORDER_KINDS_MAX + 10; i++) {
+    for (int i = 0; i < EVENT_RECORDER_KINDS_MAX + 10; i++) {
         snprintf(pod, sizeof(pod), "p%d", i);
         add(pod, "7", "n");
     }
-    struct recorder_counts c = recorder_counts(recorder);
-    CHECK_INT("waiting", c.waiting, RECORDER_WAITING_MAX);
-    CHECK_INT("kinds", c.kinds, RECORDER_KINDS_MAX);
-    CHECK_INT("dropped", c.dropped, RECORDER_KINDS_MAX + 10 - RECORDER_WAITING_MAX);
+    struct event_recorder_counts c = event_recorder_counts(recorder);
+    CHECK_INT("waiting", c.waiting, EVENT_RECORDER_WAITING_MAX);
+    CHECK_INT("kinds", c.kinds, EVENT_RECORDER_KINDS_MAX);
+    CHECK_INT("dropped", c.dropped, EVENT_RECORDER_KINDS_MAX + 10 - EVENT_RECORDER_WAITING_MAX);
     end();
 }

@@ -1,8 +1,8 @@
-/* client/recorder.c - see recorder.h. Upstream: client-go tools/events/event_broadcaster.go, v0.36.
+/* client/event_recorder.c - see event_recorder.h. Upstream: client-go tools/events/event_broadcaster.go, v0.36.
  *
  * A kind is what is remembered of equal Events, a delivery one request about one, with its retries. A kind lives as long
  * as it is remembered or a delivery needs it. */
-#include "client/recorder.h"
+#include "client/event_recorder.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct kind {
     struct list_node by_age;
     char *block; /* all texts, the key first */
     struct str key, name, ns; /* of the Event object */
-    struct recorder_event event;
+    struct event_to_record event;
     int64_t begun_ms, last_ms;         /* monotonic */
     int64_t begun_wall_ns, last_wall_ns;
     int32_t count; /* of its series; 0: it is none yet */
@@ -40,7 +40,7 @@ struct kind {
 struct delivery {
     struct heap_node by_time; /* while it waits to be tried again */
     struct list_node node;    /* in all */
-    struct recorder *recorder;
+    struct event_recorder *recorder;
     struct kind *kind;
     int32_t count; /* of the series it tells; 0: creates the Event */
     int64_t last_wall_ns;
@@ -50,7 +50,7 @@ struct delivery {
     api_call call;
 };
 
-struct recorder {
+struct event_recorder {
     const struct api *api;
     const struct clock *clock;
     struct rand rand;
@@ -58,12 +58,12 @@ struct recorder {
     struct list by_age, deliveries;
     struct heap retries;
     int64_t next_finish_ms, next_refresh_ms;
-    struct recorder_counts counts;
+    struct event_recorder_counts counts;
 };
 
 /* ---- Kinds ---- */
 
-static struct str *text_of(struct recorder_event *e, unsigned i)
+static struct str *text_of(struct event_to_record *e, unsigned i)
 {
     struct str *const texts[N_TEXTS] = {
         &e->controller, &e->instance, &e->type, &e->reason, &e->action, &e->regarding.kind, &e->regarding.ns,
@@ -73,7 +73,7 @@ static struct str *text_of(struct recorder_event *e, unsigned i)
 }
 
 /* All texts that tell kinds apart: all but the note, which comes last. */
-static void add_key(struct strbuf *b, struct recorder_event *e)
+static void add_key(struct strbuf *b, struct event_to_record *e)
 {
     for (unsigned i = 0; i < N_TEXTS - 1; i++) {
         strbuf_add_str(b, *text_of(e, i));
@@ -90,7 +90,7 @@ static void kind_unref(struct kind *k)
     free(k);
 }
 
-static void forget(struct recorder *r, struct kind *k)
+static void forget(struct event_recorder *r, struct kind *k)
 {
     map_str_remove(&r->kinds, k->key, NULL);
     list_remove(&k->by_age);
@@ -98,7 +98,7 @@ static void forget(struct recorder *r, struct kind *k)
     kind_unref(k);
 }
 
-static void add_random_name(struct recorder *r, struct strbuf *b)
+static void add_random_name(struct event_recorder *r, struct strbuf *b)
 {
     uint64_t high = rand_u64(&r->rand), low = rand_u64(&r->rand);
     strbuf_printf(b, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(high >> 32), (unsigned)(high >> 16 & 0xffff),
@@ -107,7 +107,7 @@ static void add_random_name(struct recorder *r, struct strbuf *b)
 }
 
 /* "<object>.<nanoseconds in hex>", or something random where that is no name. */
-static void add_name(struct recorder *r, struct strbuf *b, struct str object, int64_t wall_ns)
+static void add_name(struct event_recorder *r, struct strbuf *b, struct str object, int64_t wall_ns)
 {
     size_t before = b->n;
     strbuf_add_str(b, object);
@@ -119,7 +119,7 @@ static void add_name(struct recorder *r, struct strbuf *b, struct str object, in
 }
 
 /* Copies the key, the name and every text of the event into one block. */
-static void pack(struct recorder *r, struct kind *k, struct str key, const struct recorder_event *e)
+static void pack(struct event_recorder *r, struct kind *k, struct str key, const struct event_to_record *e)
 {
     struct strbuf b;
     strbuf_init(&b, STRBUF_NO_MAX);
@@ -144,9 +144,9 @@ static void pack(struct recorder *r, struct kind *k, struct str key, const struc
     strbuf_fini(&b);
 }
 
-static struct kind *remember(struct recorder *r, struct str key, const struct recorder_event *e)
+static struct kind *remember(struct event_recorder *r, struct str key, const struct event_to_record *e)
 {
-    if (r->counts.kinds == RECORDER_KINDS_MAX)
+    if (r->counts.kinds == EVENT_RECORDER_KINDS_MAX)
         forget(r, LIST_ITEM(list_first(&r->by_age), struct kind, by_age));
     struct kind *k = mem_zalloc(sizeof(*k));
     k->begun_ms = k->last_ms = clock_mono_ms(r->clock);
@@ -221,7 +221,7 @@ static void answered(void *context, const struct api_answer *answer);
 
 static void send(struct delivery *d)
 {
-    struct recorder *r = d->recorder;
+    struct event_recorder *r = d->recorder;
     struct arena a;
     arena_init(&a);
     struct strbuf body;
@@ -251,7 +251,7 @@ static void send(struct delivery *d)
 
 static void finish(struct delivery *d)
 {
-    struct recorder *r = d->recorder;
+    struct event_recorder *r = d->recorder;
     list_remove(&d->node);
     if (heap_has(&d->by_time))
         heap_remove(&r->retries, &d->by_time);
@@ -262,7 +262,7 @@ static void finish(struct delivery *d)
 
 static void try_again_later(struct delivery *d)
 {
-    struct recorder *r = d->recorder;
+    struct event_recorder *r = d->recorder;
     if (d->n_tries >= TRIES_MAX) {
         LOG_ERROR(NULL, "Unable to write event (retry limit exceeded!)", KO("event", d->kind->ns, d->kind->name));
         r->counts.given_up++;
@@ -313,9 +313,9 @@ static void answered(void *context, const struct api_answer *answer)
     }
 }
 
-static void deliver(struct recorder *r, struct kind *k)
+static void deliver(struct event_recorder *r, struct kind *k)
 {
-    if (r->counts.waiting == RECORDER_WAITING_MAX) {
+    if (r->counts.waiting == EVENT_RECORDER_WAITING_MAX) {
         r->counts.dropped++;
         return;
     }
@@ -332,9 +332,9 @@ static void deliver(struct recorder *r, struct kind *k)
 
 /* ---- The whole ---- */
 
-void recorder_add(struct recorder *r, const struct recorder_event *e)
+void event_recorder_add(struct event_recorder *r, const struct event_to_record *e)
 {
-    struct recorder_event copy = *e;
+    struct event_to_record copy = *e;
     struct strbuf key;
     strbuf_init(&key, STRBUF_NO_MAX);
     add_key(&key, &copy);
@@ -354,7 +354,7 @@ void recorder_add(struct recorder *r, const struct recorder_event *e)
 }
 
 /* Those that have not come for a while are told for the last time, and forgotten. */
-static void finish_old(struct recorder *r, int64_t now_ms)
+static void finish_old(struct event_recorder *r, int64_t now_ms)
 {
     for (struct list_node *n = list_first(&r->by_age), *next; n; n = next) {
         struct kind *k = LIST_ITEM(n, struct kind, by_age);
@@ -367,7 +367,7 @@ static void finish_old(struct recorder *r, int64_t now_ms)
     }
 }
 
-static void refresh_series(struct recorder *r)
+static void refresh_series(struct event_recorder *r)
 {
     for (struct list_node *n = list_first(&r->by_age); n; n = list_next(&r->by_age, n)) {
         struct kind *k = LIST_ITEM(n, struct kind, by_age);
@@ -376,7 +376,7 @@ static void refresh_series(struct recorder *r)
     }
 }
 
-void recorder_tick(struct recorder *r)
+void event_recorder_tick(struct event_recorder *r)
 {
     int64_t now_ms = clock_mono_ms(r->clock);
     for (struct heap_node *n; (n = heap_top(&r->retries));) {
@@ -396,7 +396,7 @@ void recorder_tick(struct recorder *r)
     }
 }
 
-int64_t recorder_due_ms(const struct recorder *r)
+int64_t event_recorder_due_ms(const struct event_recorder *r)
 {
     int64_t due = r->next_finish_ms < r->next_refresh_ms ? r->next_finish_ms : r->next_refresh_ms;
     const struct heap_node *n = heap_top(&r->retries);
@@ -404,7 +404,7 @@ int64_t recorder_due_ms(const struct recorder *r)
     return retry < due ? retry : due;
 }
 
-struct recorder_counts recorder_counts(const struct recorder *r)
+struct event_recorder_counts event_recorder_counts(const struct event_recorder *r)
 {
     return r->counts;
 }
@@ -415,9 +415,9 @@ static bool sooner(const struct heap_node *a, const struct heap_node *b, void *c
     return HEAP_ITEM(a, struct delivery, by_time)->due_ms < HEAP_ITEM(b, struct delivery, by_time)->due_ms;
 }
 
-struct recorder *recorder_new(const struct api *api, const struct clock *clock, uint64_t seed)
+struct event_recorder *event_recorder_new(const struct api *api, const struct clock *clock, uint64_t seed)
 {
-    struct recorder *r = mem_zalloc(sizeof(*r));
+    struct event_recorder *r = mem_zalloc(sizeof(*r));
     r->api = api;
     r->clock = clock;
     rand_init(&r->rand, seed);
@@ -430,7 +430,7 @@ struct recorder *recorder_new(const struct api *api, const struct clock *clock, 
     return r;
 }
 
-void recorder_free(struct recorder *r)
+void event_recorder_free(struct event_recorder *r)
 {
     if (!r)
         return;
