@@ -130,12 +130,20 @@ static void pending_pod_set(struct sched *s, const struct pod *old, const struct
     }
 }
 
+/* What an API server never changes, and what tells where the scheduler has the pod. */
+static bool is_another(const struct pod *old, const struct pod *pod)
+{
+    return !sched_same_name(old, pod) || old->scheduler_name != pod->scheduler_name ||
+           (old->node_name != SYM_EMPTY && pod->node_name == SYM_EMPTY);
+}
+
 void sched_pod_set(struct sched *s, const struct pod *pod)
 {
-    if (pod->flags & POD_FINISHED) {
+    const struct pod *known = sched_pod(s, pod->meta.uid);
+    if (pod->flags & POD_FINISHED || (known && is_another(known, pod)))
         sched_pod_removed(s, pod->meta.uid);
+    if (pod->flags & POD_FINISHED)
         return;
-    }
     union map_value *found = map_str_find(&s->pods, str_of(pod->meta.uid));
     const struct pod *old = found ? pod_ref(found->const_ptr) : NULL;
     remember(s, pod);

@@ -21,7 +21,7 @@ static void requeue(struct sched *s, struct queued_pod *qp, const struct failure
 {
     union map_value *found = map_str_find(&s->pods, str_of(qp->pod->meta.uid));
     const struct pod *fresh = found ? found->const_ptr : NULL;
-    if (!fresh || fresh->node_name != SYM_EMPTY) {
+    if (!fresh || fresh->node_name != SYM_EMPTY || !sched_same_name(fresh, qp->pod)) {
         queue_done(s->queue, qp);
         queue_release(s->queue, qp);
         return;

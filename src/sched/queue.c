@@ -367,7 +367,7 @@ void queue_delete(struct queue *q, const struct pod *pod)
 {
     nominator_remove(q->o.nominator, pod->meta.uid);
     struct queued_pod *qp = pod_index_find_name(&q->queued, pod->meta.ns, pod->meta.name);
-    if (qp)
+    if (qp && strcmp(qp->pod->meta.uid, pod->meta.uid) == 0) /* else its successor is there already */
         queue_drop(q, qp);
     QUEUE_CHECKED(q);
 }

@@ -103,3 +103,9 @@ void sched_note_decision(struct sched *s, const struct pod *pod, struct str outc
 
 /* NULL when no profile has that name. */
 const struct profile *sched_profile(const struct sched *s, sym scheduler_name);
+
+/* Whether both are, or were, the pod of one name. */
+static inline bool sched_same_name(const struct pod *a, const struct pod *b)
+{
+    return a->meta.ns == b->meta.ns && strcmp(a->meta.name, b->meta.name) == 0;
+}
