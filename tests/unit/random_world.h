@@ -30,6 +30,7 @@ struct random_world {
     struct arena texts; /* of shapes */
     struct arena arena; /* scratch, reset with every object */
     struct rand rand;
+    struct str choices; /* of a fuzzer: given out before random numbers, a byte each */
     struct strbuf text;
     struct shape shapes[N_SHAPES];
     enum twist twist;     /* of the shape that is being made */
@@ -49,7 +50,11 @@ static inline uint64_t seed_of_test(uint64_t own)
 
 static inline unsigned below(struct random_world *w, unsigned n)
 {
-    return (unsigned)rand_below(&w->rand, n);
+    if (!w->choices.n)
+        return (unsigned)rand_below(&w->rand, n);
+    unsigned choice = (uint8_t)w->choices.p[0];
+    w->choices = str_from(w->choices, 1);
+    return (n > 256 ? choice * (n / 256) : choice) % n;
 }
 
 static inline bool chance(struct random_world *w, unsigned percent)
