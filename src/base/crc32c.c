@@ -6,6 +6,10 @@ static const uint32_t table[16] = {
     0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
 };
 
+/* A fuzzer that looks at every comparison here learns nothing, and spends a fifth of its time on it. */
+#ifdef __clang__
+__attribute__((no_sanitize("coverage")))
+#endif
 uint32_t crc32c(uint32_t crc, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
