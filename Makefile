@@ -22,7 +22,7 @@ configure = @test -f $(1)/build.ninja || meson setup $(1) $(WERROR) $(2) >$(1).l
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
-	@echo "  T=name          one test (test, asan, tsan)"
+	@echo "  T=name          one test (test, asan, tsan, debug) or fuzz target"
 	@echo "  FUZZ_SECONDS=N  time for each fuzz target (default 60)"
 	@echo "  VECTORS=DIR     folder with recorded decisions (default $(VECTORS))"
 	@echo "  PREFIX= DESTDIR=  of install"
@@ -56,17 +56,24 @@ run: all ## build and show where the pods of a sample cluster go, and why one of
 test: all browser-setup ## build and run all tests
 	@scripts/test build $(T)
 
+# The page's tests in a browser need no sanitizer: what they run of C, others run, too.
 .PHONY: asan
-asan: build-setup browser-setup ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
+asan: build-setup ## all tests but the browser's under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(call configure,build-asan,-Dbuildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false)
 	@ninja -C build-asan --quiet
-	@TEST_SLOWDOWN=10 scripts/test build-asan $(T)
+	@TEST_SLOWDOWN=10 TEST_SKIP=browser scripts/test build-asan $(T)
 
 .PHONY: tsan
-tsan: build-setup browser-setup ## all tests under ThreadSanitizer
+tsan: build-setup ## the same under ThreadSanitizer
 	$(call configure,build-tsan,-Dbuildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false -Db_pie=true)
 	@ninja -C build-tsan --quiet
-	@TEST_SLOWDOWN=10 scripts/test build-tsan $(T)
+	@TEST_SLOWDOWN=10 TEST_SKIP=browser scripts/test build-tsan $(T)
+
+.PHONY: debug
+debug: build-setup ## the same without optimization, and with the queue checked after every operation
+	$(call configure,build-debug,-Dbuildtype=debug)
+	@ninja -C build-debug --quiet
+	@TEST_SLOWDOWN=10 TEST_SKIP=browser scripts/test build-debug $(T)
 
 .PHONY: fuzz
 fuzz: build-setup ## run every fuzz target for FUZZ_SECONDS, from its corpus
@@ -96,6 +103,6 @@ install: all ## install berth below PREFIX
 
 .PHONY: clean
 clean: ## remove what was built
-	@rm -rf build build-asan build-tsan build-fuzz
+	@rm -rf build build-asan build-debug build-fuzz build-tsan
 
 comma := ,
