@@ -1,11 +1,12 @@
 /* tests/fuzz/fuzz_report.c - a cluster from any bytes, run, and told in every way.
  *
  * The first byte says what is asked beside: nothing, a change, how much more fits, how many nodes are needed. The rest
- * is the cluster's file. Text for terminals holds no control characters and is UTF-8; JSON is JSON for another parser,
- * YAML says the same, and nothing on the page ends its script. Clusters are small, so that an input takes a moment. */
+ * is the cluster's file. Printed as commands print it, nothing is left that a terminal would obey; JSON is JSON for another
+ * parser, YAML says the same, and nothing on the page ends its script. Clusters are small, so that an input takes a moment. */
 #include <yyjson.h>
 
 #include "base/mem.h"
+#include "base/printable.h"
 #include "base/utf8.h"
 #include "codec/yaml.h"
 #include "plugins/plugins.h"
@@ -26,22 +27,14 @@ enum asked { ASK_NOTHING, ASK_CORDON, ASK_DRAIN, ASK_REMOVE, ASK_ADD, ASK_SCALE,
 
 /* ---- What comes out ---- */
 
-static bool obeyed_by_terminals(unsigned char c)
+/* As commands print it, nothing is left that a terminal would obey. */
+static void check_printable(const char *what, const struct strbuf *shown)
 {
-    return (c < ' ' && c != '\n') || c == 0x7f;
-}
-
-static void check_plain(const char *what, const struct strbuf *text)
-{
-    for (size_t i = 0; i < text->n; i++)
-        if (obeyed_by_terminals((unsigned char)text->p[i]))
-            FAIL("%s: byte %d at %zu", what, text->p[i], i);
-    for (struct str rest = strbuf_str(text); rest.n;) {
+    for (struct str rest = strbuf_str(shown); rest.n;) {
         uint32_t rune;
         size_t n = utf8_decode(rest, &rune);
-        CHECK(n > 0);
-        if (rune >= 0x80 && rune < 0xa0)
-            FAIL("%s: control character U+%04x", what, rune);
+        if (n == 0 || (rune != '\n' && !printable_rune(rune)))
+            FAIL("%s: U+%04x at %zu", what, n ? rune : (uint8_t)rest.p[0], shown->n - rest.n);
         rest = str_from(rest, n);
     }
 }
@@ -55,9 +48,24 @@ static yyjson_doc *read_json(const char *what, struct str json)
     return doc;
 }
 
-static void check_json(const char *what, struct str json)
+static void check_same_json(const char *what, struct str got, struct str want)
 {
-    yyjson_doc_free(read_json(what, json));
+    yyjson_doc *of_got = read_json(what, got), *of_want = read_json(what, want);
+    if (!yyjson_equals(yyjson_doc_get_root(of_got), yyjson_doc_get_root(of_want)))
+        FAIL("%s says something else", what);
+    yyjson_doc_free(of_want);
+    yyjson_doc_free(of_got);
+}
+
+/* As it is, and as commands print it. */
+static void check_json(struct str json)
+{
+    struct strbuf shown;
+    strbuf_init(&shown, STRBUF_NO_MAX);
+    printable_add_json(&shown, json);
+    check_printable("JSON", &shown);
+    check_same_json("JSON", strbuf_str(&shown), json);
+    strbuf_fini(&shown);
 }
 
 /* The same document. */
@@ -70,10 +78,7 @@ static void check_yaml(const struct strbuf *yaml, const struct strbuf *json)
     err_init(&e, &a);
     if (yaml_to_json(&a, strbuf_str(yaml), NULL, &of_yaml, &e))
         FAIL("YAML: %s", e.message);
-    yyjson_doc *got = read_json("YAML", of_yaml), *want = read_json("JSON", strbuf_str(json));
-    CHECK(yyjson_equals(yyjson_doc_get_root(got), yyjson_doc_get_root(want)));
-    yyjson_doc_free(want);
-    yyjson_doc_free(got);
+    check_same_json("YAML", of_yaml, strbuf_str(json));
     arena_fini(&a);
 }
 
@@ -83,21 +88,24 @@ static void check_page(const struct strbuf *page)
     CHECK(str_starts(all, report_page_head) && str_ends(all, report_page_tail));
     struct str data = { all.p + report_page_head.n, all.n - report_page_head.n - report_page_tail.n };
     CHECK(!memchr(data.p, '<', data.n));
-    check_json("page", data);
+    check_json(data);
 }
 
 /* ---- Telling ---- */
 
 static void tell_people(const struct sim_world *w, const struct sim_what_if *asked)
 {
-    struct strbuf text;
+    struct strbuf text, shown;
     strbuf_init(&text, STRBUF_NO_MAX);
+    strbuf_init(&shown, STRBUF_NO_MAX);
     if (sim_what_if_any(asked))
         sim_report_what_if(&text, asked);
     sim_report_text(&text, w);
     sim_report_wide(&text, w);
     sim_report_names(&text, w);
-    check_plain("text", &text);
+    printable_add_lines(&shown, strbuf_str(&text));
+    check_printable("text", &shown);
+    strbuf_fini(&shown);
     strbuf_fini(&text);
 }
 
@@ -108,7 +116,7 @@ static void tell_programs(const struct sim_world *w, const struct sim_sections *
     strbuf_init(&yaml, STRBUF_NO_MAX);
     strbuf_init(&page, STRBUF_NO_MAX);
     sim_report_json(&json, w, more);
-    check_json("JSON", strbuf_str(&json));
+    check_json(strbuf_str(&json));
     sim_report_yaml(&yaml, w, more);
     check_yaml(&yaml, &json);
     sim_report_page(&page, w, more);
