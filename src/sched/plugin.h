@@ -18,6 +18,7 @@
 enum {
     SCORE_MAX = 100,
     PLUGINS_MAX = 63, /* of one profile: sets of plugins are 64-bit masks */
+    PROFILES_MAX = 255, /* of one scheduler: waiting pods know theirs by a byte */
     PLUGIN_EXTENDERS = PLUGINS_MAX /* the bit that stands for extenders among plugins that rejected a pod */
 };
 

@@ -20,7 +20,7 @@ static bool less_by_sort(const struct heap_node *a, const struct heap_node *b, v
 struct queue *queue_new(const struct queue_options *options)
 {
     assert(options->n_profiles > 0);
-    assert(options->n_profiles <= PROFILE_NONE);
+    assert(options->n_profiles <= PROFILES_MAX);
     assert(options->profiles[0]->points[POINT_QUEUE_SORT].n == 1);
     struct queue *q = mem_zalloc(sizeof(*q));
     q->o = *options;

@@ -16,7 +16,7 @@
 
 #define TIME_NONE INT64_MIN
 #define PLUGIN_NONE UINT8_MAX
-#define PROFILE_NONE UINT8_MAX
+#define PROFILE_NONE PROFILES_MAX
 
 enum queue_place {
     PLACE_NONE,          /* on its way from one place to the next */

@@ -301,6 +301,23 @@ static const void *args_of(struct world *w, const char *plugin)
     FAIL("%s is not there", plugin);
 }
 
+TEST(profiles_are_bounded)
+{
+    for (int n = PROFILES_MAX; n <= PROFILES_MAX + 1; n++) {
+        struct world w;
+        struct strbuf body;
+        strbuf_init(&body, STRBUF_NO_MAX);
+        STRBUF_ADD_LIT(&body, "profiles:\n");
+        for (int i = 0; i < n; i++)
+            strbuf_printf(&body, "- schedulerName: s%d\n", i);
+        bool fits = n == PROFILES_MAX;
+        CHECK_TEXT("profiles", open_world(&w, strbuf_cstr(&body)),
+                   fits ? "" : "there are 256 profiles, and at most 255 can be run");
+        close_world(&w, fits);
+        strbuf_fini(&body);
+    }
+}
+
 TEST(plugins_receive_default_arguments)
 {
     struct world w;
