@@ -36,6 +36,8 @@ static const struct scalable *find_kind(const char *name)
     return NULL;
 }
 
+enum { NAMED_MAX = 5 }; /* of several with one name */
+
 /* The one of that name in any namespace. */
 static enum err_code find_anywhere(struct sim_input *in, const char *kind, const char *name,
                                    struct sim_object **ret_object, struct err *e)
@@ -48,10 +50,12 @@ static enum err_code find_anywhere(struct sim_input *in, const char *kind, const
         if (o->removed || strcmp(o->kind, kind) != 0 || strcmp(o->name, name) != 0)
             continue;
         found = o;
-        all = arena_printf(e->arena, "%s%s%s/%s", all, n++ ? ", " : "", o->ns, o->name);
+        if (n++ < NAMED_MAX)
+            all = arena_printf(e->arena, "%s%s%s/%s", all, n > 1 ? ", " : "", o->ns, o->name);
     }
     if (n > 1)
-        return err_set(e, ERR_INVALID, "more than one %s is named \"%s\": %s", kind, name, all);
+        return err_set(e, ERR_INVALID, "more than one %s is named \"%s\": %s%s", kind, name, all,
+                       n > NAMED_MAX ? ", ..." : "");
     if (!found)
         return sim_change_find(in, kind, "", name, ret_object, e);
     *ret_object = found;

@@ -266,6 +266,32 @@ TEST(wrong_changes_say_what_was_meant)
     lab_fini(&l);
 }
 
+/* What an error says stays short however many there are, and so does what it costs to say it. */
+TEST(of_many_with_one_name_a_few_are_told)
+{
+    struct lab l;
+    struct sim_input in;
+    struct sim_changes done;
+    struct strbuf text;
+    lab_init(&l, NULL);
+    strbuf_init(&text, STRBUF_NO_MAX);
+    for (int i = 0; i < 2000; i++)
+        strbuf_printf(&text,
+                      "{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"web\",\"namespace\":"
+                      "\"n%d\"},\"spec\":{\"selector\":{\"matchLabels\":{\"a\":\"b\"}},\"template\":{\"metadata\":{\"labels\":"
+                      "{\"a\":\"b\"}},\"spec\":{\"containers\":[{\"name\":\"c\"}]}}}}\n", i);
+    lab_read(&l, &in, strbuf_str(&text));
+    sim_changes_init(&done, &l.syms, false);
+    struct sim_change change = { SIM_SCALE, "deploy/web=2", 2 };
+    CHECK(sim_change_apply(&done, &in, &change, &l.e));
+    CHECK_TEXT("message", l.e.message,
+               "more than one Deployment is named \"web\": n0/web, n1/web, n2/web, n3/web, n4/web, ...");
+    sim_changes_fini(&done);
+    sim_input_fini(&in);
+    strbuf_fini(&text);
+    lab_fini(&l);
+}
+
 TEST(a_copy_of_a_node_is_a_fresh_machine)
 {
     struct lab l;
