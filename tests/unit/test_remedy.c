@@ -265,7 +265,7 @@ TEST(remedies_of_small_clusters)
 /* With the same taint, or each with its own. */
 static void add_tainted_nodes(struct data *d, int n_nodes, bool same)
 {
-    static char names[NODES_MAX][8];
+    static char names[NODES_MAX][16];
     for (int i = 0; i < n_nodes; i++) {
         snprintf(names[i], sizeof(names[i]), "n%02d", i);
         struct data_node *n = add_node(d, names[i], 1000 + i);
