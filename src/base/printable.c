@@ -111,6 +111,23 @@ void printable_add_json(struct strbuf *to, struct str json)
     add(to, json, escape_json);
 }
 
+void printable_printf(struct strbuf *to, const char *format, ...)
+{
+    struct arena a;
+    arena_init(&a);
+    va_list args;
+    va_start(args, format);
+    struct str text = str_of(arena_vprintf(&a, format, args));
+    va_end(args);
+    size_t n_before = strspn(format, "\n"), n_after = 0, n = strlen(format);
+    while (n_before + n_after < n && format[n - 1 - n_after] == '\n')
+        n_after++;
+    strbuf_add(to, text.p, n_before);
+    printable_add(to, str_range(text.p + n_before, text.p + text.n - n_after));
+    strbuf_add(to, text.p + text.n - n_after, n_after);
+    arena_fini(&a);
+}
+
 static bool is_printable(struct str text)
 {
     while (text.n) {

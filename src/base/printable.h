@@ -18,6 +18,8 @@ bool printable_rune(uint32_t rune);
 void printable_add(struct strbuf *to, struct str text);
 /* A text of several lines: line ends stay. */
 void printable_add_lines(struct strbuf *to, struct str text);
+/* Formatted text, made printable as a whole; only the line ends with which the format begins and ends stay. */
+void printable_printf(struct strbuf *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A JSON text, which stays the same document: what is not printable is in strings, where it has an escape. */
 void printable_add_json(struct strbuf *to, struct str json);
 

@@ -239,7 +239,8 @@ static int print_report(const struct explain *x, const struct explain_report *r)
         explain_add_json(&text, r);
     else
         explain_add_text(&text, r);
-    int code = cmd_print(x->c, x->output == OUTPUT_JSON ? CMD_JSON : CMD_TEXT, strbuf_str(&text));
+    int code = x->output == OUTPUT_JSON ? cmd_print(x->c, CMD_JSON, strbuf_str(&text))
+                                        : cmd_print_folded(x->c, strbuf_str(&text), r->width);
     strbuf_fini(&text);
     if (code)
         return code;
@@ -262,7 +263,8 @@ static int explain_world(const struct explain *x, struct sim_world *w)
                                                      .pod = &w->pods.at[index],
                                                      .remedies = watcher.has_remedies ? &watcher.remedies : NULL,
                                                      .n_extenders = w->setup->n_extenders,
-                                                     .n_top = x->n_top ? x->n_top : n_otherwise });
+                                                     .n_top = x->n_top ? x->n_top : n_otherwise,
+                                                     .width = cmd_columns() });
     arena_fini(&watcher.arena);
     return code;
 }

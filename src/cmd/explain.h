@@ -15,6 +15,7 @@ struct explain_report {
     const struct remedies *remedies; /* of a pending pod; NULL: it is not */
     uint32_t n_extenders; /* of the configuration: a simulation does not ask them */
     uint32_t n_top;       /* nodes to list of each kind; UINT32_MAX: all */
+    unsigned width;       /* of the terminal; 0: no bound */
 };
 
 void explain_add_text(struct strbuf *to, const struct explain_report *r);

@@ -1,4 +1,5 @@
 /* cmd/explain_remedies.c - see explain.h: what would place a pending pod, for people and for programs. */
+#include "base/printable.h"
 #include "cmd/explain.h"
 #include "codec/json.h"
 
@@ -12,7 +13,7 @@ void explain_add_remedies_text(struct strbuf *to, const struct remedies *r)
     arena_init(&a);
     STRBUF_ADD_LIT(to, "\nWhat would place it (any one of these, smallest first; each was tried)\n");
     for (uint32_t i = 0; i < r->n; i++)
-        strbuf_printf(to, "  %u. %s\n", i + 1, remedy_text(&r->at[i], &a));
+        printable_printf(to, "  %u. %s\n", i + 1, remedy_text(&r->at[i], &a));
     if (!r->n)
         strbuf_printf(to, "  no single change was found in %u tries\n", r->n_tried);
     else if (r->cut)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/printable.h"
+#include "base/table.h"
 #include "cmd/cmd.h"
 
 enum {
@@ -54,6 +55,16 @@ int cmd_print(const struct command *c, enum cmd_form form, struct str text)
     }
     strbuf_fini(&shown);
     return done ? 0 : cmd_fail(c, 1, "cannot write to standard output: %s", strerror(why));
+}
+
+int cmd_print_folded(const struct command *c, struct str text, unsigned width)
+{
+    struct strbuf folded;
+    strbuf_init(&folded, STRBUF_NO_MAX);
+    table_fold(&folded, text, width);
+    int code = cmd_print(c, CMD_TEXT, strbuf_str(&folded));
+    strbuf_fini(&folded);
+    return code;
 }
 
 void cmd_write_error(struct str text)

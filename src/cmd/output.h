@@ -18,6 +18,8 @@ enum cmd_form {
 
 /* All of it to standard output; 0, or the exit code after saying why not. */
 int cmd_print(const struct command *c, enum cmd_form form, struct str text);
+/* A text for people: lines that are longer than `width` (0: no bound) are continued. */
+int cmd_print_folded(const struct command *c, struct str text, unsigned width);
 /* "berth COMMAND: message" on standard error, in one line; NULL: "berth: message". */
 void cmd_say(const struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same, and where to find help when it is EXIT_USAGE; returns `code`. */

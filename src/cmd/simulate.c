@@ -173,9 +173,9 @@ static void add_output(const struct simulation *s, struct strbuf *to, const stru
         if (!asked)
             trace_report_text(to, &s->traced.run, cmd_has_unicode());
         else if (sim_what_if_any(asked))
-            sim_report_what_if(to, asked);
+            sim_report_what_if(to, asked, cmd_columns());
         else
-            sim_report_text(to, w);
+            sim_report_text(to, w, cmd_columns());
         break;
     case OUTPUT_WIDE:
         sim_report_wide(to, w);
@@ -197,7 +197,8 @@ static int print_text(const struct simulation *s, const struct sim_what_if *aske
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
     add_output(s, &text, asked, more);
-    int code = cmd_print(s->o->c, s->o->output == OUTPUT_JSON ? CMD_JSON : CMD_TEXT, strbuf_str(&text));
+    int code = s->o->output == OUTPUT_TEXT ? cmd_print_folded(s->o->c, strbuf_str(&text), cmd_columns())
+               : cmd_print(s->o->c, s->o->output == OUTPUT_JSON ? CMD_JSON : CMD_TEXT, strbuf_str(&text));
     strbuf_fini(&text);
     return code;
 }

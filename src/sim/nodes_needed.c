@@ -49,7 +49,7 @@ static void excuse_pending(struct search *s, const struct sim_world *w)
         map_str_put(&s->excused, str_of(key_of(a, p)), NULL);
         struct sim_hopeless h = { arena_cstr(a, str_of(p->ns)), arena_cstr(a, str_of(p->name)),
                                   p->owner ? arena_cstr(a, str_of(p->owner)) : NULL,
-                                  arena_cstr(a, str_of(p->message ? p->message : "not tried")) };
+                                  arena_cstr(a, str_of(p->message ? p->message : "not tried")), p->made };
         vec_push(&s->to->hopeless, h);
     }
 }

@@ -17,6 +17,7 @@ enum { NEEDED_SURE = 16 };
 struct sim_hopeless {
     const char *ns, *name;
     const char *owner, *message; /* owner NULL: nobody */
+    bool made;                   /* for its owner: its name says nothing */
 };
 
 struct sim_needed {

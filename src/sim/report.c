@@ -1,5 +1,4 @@
 /* sim/report.c - see report.h: sums, and texts that every report needs. */
-#include "base/utf8.h"
 #include "sim/report_priv.h"
 
 /* ---- Sums ---- */
@@ -52,27 +51,14 @@ struct sim_zone sim_total(const struct sim_world *w)
 
 /* ---- Texts ---- */
 
-/* Printable in the sense of %q, or 0: not so. */
-static size_t printable_bytes(struct str s)
+const char *sim_pod_label(struct arena *a, const struct sim_pod *p)
 {
-    uint32_t rune;
-    size_t n = utf8_decode(s, &rune);
-    return n && utf8_printable(rune) ? n : 0;
+    return p->made && p->owner ? p->owner : arena_printf(a, "%s/%s", p->ns, p->name);
 }
 
-const char *sim_plain(struct arena *a, const char *text)
+const char *sim_zone_label(struct arena *a, const char *zone)
 {
-    char *copy = NULL;
-    struct str rest = str_of(text);
-    while (rest.n) {
-        size_t n = printable_bytes(rest);
-        if (!n) {
-            copy = copy ? copy : arena_cstr(a, str_of(text));
-            copy[rest.p - text] = '?';
-        }
-        rest = str_from(rest, n ? n : 1);
-    }
-    return copy ? copy : text;
+    return *zone ? arena_printf(a, "zone %s", zone) : "no zone";
 }
 
 const char *sim_pod_reason(struct arena *a, const struct sim_world *w, const struct sim_pod *p)
@@ -85,25 +71,6 @@ const char *sim_pod_reason(struct arena *a, const struct sim_world *w, const str
         return "preempted";
     const struct sim_pod *by = &w->pods.at[p->evicted_by];
     return arena_printf(a, "preempted by %s/%s", by->ns, by->name);
-}
-
-enum { WRAP_COLUMN = 112, REASON_INDENT = 6 };
-
-void sim_add_wrapped(struct strbuf *to, const char *text)
-{
-    struct str rest = str_of(text);
-    while (rest.n) {
-        size_t n = rest.n, width = WRAP_COLUMN - REASON_INDENT;
-        if (n > width) {
-            n = width;
-            while (n && rest.p[n] != ' ')
-                n--;
-            const char *space = n ? NULL : memchr(rest.p, ' ', rest.n); /* one long word */
-            n = n ? n : space ? (size_t)(space - rest.p) : rest.n;
-        }
-        strbuf_printf(to, "%*s%.*s\n", REASON_INDENT, "", (int)n, rest.p);
-        rest = str_from(rest, n < rest.n ? n + 1 : n);
-    }
 }
 
 void sim_add_counts(struct strbuf *to, const struct sim_world *w)

@@ -1,7 +1,7 @@
 /* sim/report.h - what came out of a simulation, for people, for programs and for scripts.
  *
- * Names and messages come from files and may hold anything. Text for terminals shows control characters
- * as "?"; JSON and the page escape them.
+ * Names and messages come from files and may hold anything. Text for terminals shows
+ * escapes instead of what is not printable (base/printable.h); JSON and the page escape what they must.
  *
  * Thread: one. The world has been run. */
 #pragma once
@@ -32,13 +32,8 @@ struct sim_sections {
     size_t n;
 };
 
-/* The text itself, or a copy with "?" for what a terminal would obey: control characters and bytes that
- * are not UTF-8. */
-const char *sim_plain(struct arena *a, const char *text);
-/* On lines of their own, indented, broken between words. */
-void sim_add_wrapped(struct strbuf *to, const char *text);
-
-void sim_report_text(struct strbuf *to, const struct sim_world *w);
+/* `width` of the terminal; 0: no bound. */
+void sim_report_text(struct strbuf *to, const struct sim_world *w, unsigned width);
 /* A table with a row for every pod, and columns that awk can tell apart. */
 void sim_report_wide(struct strbuf *to, const struct sim_world *w);
 /* A line for every pod that had no node: "namespace/name node", "namespace/name -" when it is still

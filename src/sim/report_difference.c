@@ -1,12 +1,11 @@
 /* sim/report_difference.c - two runs compared, for people; see report_what_if.h. */
-#include <stdio.h>
-
+#include "base/table.h"
+#include "sim/amount_text.h"
 #include "sim/report_priv.h"
 #include "sim/report_what_if.h"
 
 enum {
     SINGLE_PODS_MAX = 12, /* with more of a sort, they are told by owner */
-    NAME_COLUMN = 34,
     LINES_MAX = 40, /* of one sort; programs get all */
 };
 
@@ -74,8 +73,8 @@ static const char *story(struct arena *a, const struct sim_difference *d, const 
     case SIM_NOW_PREEMPTED: {
         int64_t by = s->after->evicted_by;
         return by < 0 ? ""
-                      : arena_printf(a, "on %s, for %s/%s", sim_node_name(d->after, s->after), d->after->pods.at[by].ns,
-                                     d->after->pods.at[by].name);
+                      : arena_printf(a, "on %s, for %s", sim_node_name(d->after, s->after),
+                                     sim_pod_label(a, &d->after->pods.at[by]));
     }
     case N_SIM_SHIFTS:
         break;
@@ -83,35 +82,49 @@ static const char *story(struct arena *a, const struct sim_difference *d, const 
     return "";
 }
 
-static void add_rest(struct strbuf *to, size_t n, const char *what)
+static void add_rest(struct table *t, size_t n, const char *what)
 {
     if (n > LINES_MAX)
-        strbuf_printf(to, "  ... and %zu more %s (-o json has them)\n", n - LINES_MAX, what);
+        table_line(t, "... and %zu more %s (-o json has them)", n - LINES_MAX, what);
 }
 
-static void add_shifts(struct strbuf *to, const struct sim_difference *d, enum sim_shift shift, const char *title)
+static void collect(struct lines *l, const struct sim_difference *d, enum sim_shift shift)
 {
-    if (!d->n[shift])
-        return;
-    struct lines l;
-    lines_init(&l);
     bool by_owner = d->n[shift] > SINGLE_PODS_MAX;
     for (size_t i = 0; i < d->pods.n; i++) {
         const struct sim_shifted *s = &d->pods.at[i];
         if (s->shift != shift)
             continue;
         const struct sim_pod *p = s->after ? s->after : s->before;
-        const char *name = by_owner && p->owner ? p->owner : arena_printf(&l.arena, "%s/%s", p->ns, p->name);
+        const char *name = by_owner && p->owner ? p->owner : sim_pod_label(&l->arena, p);
         bool waits = s->after && s->after->state == SIM_PENDING && s->after->message;
-        lines_add(&l, sim_plain(&l.arena, name), sim_plain(&l.arena, story(&l.arena, d, s)),
-                  waits ? sim_plain(&l.arena, s->after->message) : "");
+        lines_add(l, name, story(&l->arena, d, s), waits ? s->after->message : "");
     }
-    strbuf_printf(to, "\n%s\n", title);
+}
+
+static void add_shifts(struct strbuf *to, const struct sim_difference *d, enum sim_shift shift, const char *title,
+                       unsigned width)
+{
+    static const struct table_column columns[] = { { .heading = NULL }, { .right = true }, { .wraps = true } };
+    if (!d->n[shift])
+        return;
+    struct lines l;
+    struct table t;
+    lines_init(&l);
+    table_init(&t, columns, 3);
+    collect(&l, d, shift);
     for (size_t i = 0; i < l.texts.n && i < LINES_MAX; i++) {
-        strbuf_printf(to, "  %-*s %5u  %s\n", NAME_COLUMN, l.owners.at[i], l.counts.at[i], l.texts.at[i]);
-        sim_add_wrapped(to, l.messages.at[i]);
+        table_row(&t);
+        table_cell(&t, "%s", l.owners.at[i]);
+        table_cell(&t, "%u", l.counts.at[i]);
+        table_cell(&t, "%s", l.texts.at[i]);
+        if (*l.messages.at[i])
+            table_note(&t, l.messages.at[i]);
     }
-    add_rest(to, l.texts.n, "lines");
+    add_rest(&t, l.texts.n, "lines");
+    strbuf_printf(to, "\n%s\n", title);
+    table_write(&t, to, width);
+    table_fini(&t);
     lines_fini(&l);
 }
 
@@ -145,56 +158,54 @@ static void add_summary(struct strbuf *to, const struct sim_difference *d)
 
 /* ---- Nodes, zones, cluster ---- */
 
-static int percent(int64_t part, int64_t whole)
+static const char *share(struct arena *a, bool there, int64_t part, int64_t whole)
 {
-    return whole > 0 ? (int)((double)part * 100 / (double)whole + 0.5) : 0;
+    return there ? arena_printf(a, "%lld%%", (long long)percent_of(part, whole)) : "-";
 }
 
-static void add_share(struct strbuf *to, const struct sim_use *u, int64_t before, int64_t whole_before, int64_t after,
-                      int64_t whole_after)
+static void add_use(struct table *t, const char *name, const char *zone, const struct sim_use *u)
 {
-    char was[16] = "-", is[16] = "-", text[40];
-    if (u->was_there)
-        snprintf(was, sizeof(was), "%d%%", percent(before, whole_before));
-    if (u->is_there)
-        snprintf(is, sizeof(is), "%d%%", percent(after, whole_after));
-    snprintf(text, sizeof(text), "%s -> %s", was, is);
-    strbuf_printf(to, "  %-14s", text);
+    struct arena *a = &t->arena;
+    table_row(t);
+    table_cell(t, "%s", name);
+    table_cell(t, "%s", zone);
+    table_cell(t, "%s -> %s", share(a, u->was_there, u->before.milli_cpu, u->allocatable_before.milli_cpu),
+               share(a, u->is_there, u->after.milli_cpu, u->allocatable_after.milli_cpu));
+    table_cell(t, "%s -> %s", share(a, u->was_there, u->before.memory, u->allocatable_before.memory),
+               share(a, u->is_there, u->after.memory, u->allocatable_after.memory));
+    table_cell(t, "%lld -> %lld%s", (long long)u->before.pods, (long long)u->after.pods,
+               !u->was_there ? "  (new)" : !u->is_there ? "  (gone)" : "");
 }
 
-static void add_use(struct strbuf *to, const char *name, const char *zone, const struct sim_use *u)
+static void add_uses(struct strbuf *to, const struct sim_difference *d, unsigned width)
 {
-    strbuf_printf(to, "  %-20s %-14s", name, zone);
-    add_share(to, u, u->before.milli_cpu, u->allocatable_before.milli_cpu, u->after.milli_cpu,
-              u->allocatable_after.milli_cpu);
-    add_share(to, u, u->before.memory, u->allocatable_before.memory, u->after.memory, u->allocatable_after.memory);
-    strbuf_printf(to, "  %lld -> %lld%s\n", (long long)u->before.pods, (long long)u->after.pods,
-                  !u->was_there ? "  (new)" : !u->is_there ? "  (gone)" : "");
-}
-
-static void add_uses(struct strbuf *to, const struct sim_difference *d)
-{
-    strbuf_printf(to, "\n  %-20s %-14s  %-14s  %-14s  %s\n", "NODE", "ZONE", "CPU", "MEMORY", "PODS");
+    static const struct table_column columns[] = { { .heading = "NODE" }, { .heading = "ZONE", .leave_out = 1 },
+                                                   { .heading = "CPU" },  { .heading = "MEMORY" }, { .heading = "PODS" } };
+    struct table t;
+    table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
     size_t n = 0;
     for (size_t i = 0; i < d->nodes.n; i++)
         if (sim_use_differs(&d->nodes.at[i]) && n++ < LINES_MAX)
-            add_use(to, d->nodes.at[i].name, d->nodes.at[i].zone, &d->nodes.at[i]);
-    add_rest(to, n, "nodes");
+            add_use(&t, d->nodes.at[i].name, d->nodes.at[i].zone, &d->nodes.at[i]);
+    add_rest(&t, n, "nodes");
     bool has_zones = d->zones.n > 1 || (d->zones.n == 1 && *d->zones.at[0].name);
     for (size_t i = 0; has_zones && i < d->zones.n; i++)
-        add_use(to, "zone", *d->zones.at[i].name ? d->zones.at[i].name : "-", &d->zones.at[i]);
-    add_use(to, "cluster", "", &d->cluster);
+        add_use(&t, sim_zone_label(&t.arena, d->zones.at[i].name), "", &d->zones.at[i]);
+    add_use(&t, "cluster", "", &d->cluster);
+    strbuf_add_char(to, '\n');
+    table_write(&t, to, width);
+    table_fini(&t);
 }
 
-void sim_report_difference(struct strbuf *to, const struct sim_difference *d)
+void sim_report_difference(struct strbuf *to, const struct sim_difference *d, unsigned width)
 {
     add_summary(to, d);
-    add_shifts(to, d, SIM_MOVED, "Elsewhere");
-    add_shifts(to, d, SIM_NOW_PENDING, "Newly pending");
-    add_shifts(to, d, SIM_NOW_PLACED, "No longer pending");
-    add_shifts(to, d, SIM_GONE, "Gone");
-    add_shifts(to, d, SIM_NEW, "New");
-    add_shifts(to, d, SIM_NOW_PREEMPTED, "Newly preempted");
-    add_shifts(to, d, SIM_NOT_PREEMPTED, "No longer preempted");
-    add_uses(to, d);
+    add_shifts(to, d, SIM_MOVED, "Elsewhere", width);
+    add_shifts(to, d, SIM_NOW_PENDING, "Newly pending", width);
+    add_shifts(to, d, SIM_NOW_PLACED, "No longer pending", width);
+    add_shifts(to, d, SIM_GONE, "Gone", width);
+    add_shifts(to, d, SIM_NEW, "New", width);
+    add_shifts(to, d, SIM_NOW_PREEMPTED, "Newly preempted", width);
+    add_shifts(to, d, SIM_NOT_PREEMPTED, "No longer preempted", width);
+    add_uses(to, d, width);
 }

@@ -11,6 +11,10 @@ static inline const char *report_node_name(const struct sim_world *w, const stru
     return p->node == SIM_NO_NODE ? NULL : w->nodes.at[p->node].form->meta.name;
 }
 
+/* A pod by a name that its reader knows: its own, or of one that was made for its owner the owner's. */
+const char *sim_pod_label(struct arena *a, const struct sim_pod *p);
+/* "zone a", also for nodes without one. */
+const char *sim_zone_label(struct arena *a, const char *zone);
 /* The head line of every text: how many nodes and pods there are. */
 void sim_add_counts(struct strbuf *to, const struct sim_world *w);
 /* Why a pod is where it is not: the scheduler's message, or who took its place; NULL when it has a node. */

@@ -27,9 +27,10 @@ static inline bool sim_what_if_any(const struct sim_what_if *q)
     return q->difference || q->capacity || q->needed || q->compared;
 }
 
-void sim_report_what_if(struct strbuf *to, const struct sim_what_if *q);
+/* `width` of the terminal; 0: no bound. */
+void sim_report_what_if(struct strbuf *to, const struct sim_what_if *q, unsigned width);
 /* The section "whatIf" of the usual report (report.h); docs/simulate.md has the fields. */
 void sim_what_if_json(struct strbuf *to, const struct sim_what_if *q);
 
 /* The part of it that tells a difference. */
-void sim_report_difference(struct strbuf *to, const struct sim_difference *d);
+void sim_report_difference(struct strbuf *to, const struct sim_difference *d, unsigned width);

@@ -1,9 +1,9 @@
 /* sim/report_wide.c - see report.h: a row a pod, for people and for awk.
  *
- * Every cell but the last is one word: spaces in it become "?", nothing at all becomes <none>. */
+ * Every cell but the last is one word: a space in it is \x20, nothing at all is <none>. */
+#include "base/printable.h"
+#include "sim/amount_text.h"
 #include "sim/report_priv.h"
-
-#include <stdio.h>
 
 enum { GAP = 3 };
 
@@ -17,13 +17,19 @@ static const char *word(struct arena *a, const char *text)
 {
     if (!text || !*text)
         return "<none>";
-    text = sim_plain(a, text);
+    text = printable_text(a, text);
     if (!strchr(text, ' '))
         return text;
-    char *copy = arena_cstr(a, str_of(text));
-    for (char *c = copy; (c = strchr(c, ' '));)
-        *c = '?';
-    return copy;
+    struct strbuf one;
+    strbuf_init(&one, STRBUF_NO_MAX);
+    for (; *text; text++)
+        if (*text == ' ')
+            STRBUF_ADD_LIT(&one, "\\x20");
+        else
+            strbuf_add_char(&one, *text);
+    text = arena_cstr(a, strbuf_str(&one));
+    strbuf_fini(&one);
+    return text;
 }
 
 /* "Deployment shop/cart" as "Deployment/cart": it is in its pod's namespace. */
@@ -36,22 +42,6 @@ static const char *owner_word(struct arena *a, const char *owner)
     return word(a, arena_printf(a, "%.*s/%s", (int)(space - owner), owner, slash + 1));
 }
 
-static const char *cpu_word(struct arena *a, int64_t milli)
-{
-    return milli % 1000 ? arena_printf(a, "%lldm", (long long)milli) : arena_printf(a, "%lld", (long long)milli / 1000);
-}
-
-static const char *memory_word(struct arena *a, int64_t bytes)
-{
-    static const char *const units[] = { "", "Ki", "Mi", "Gi" };
-    int unit = 0;
-    while (unit < 3 && bytes && bytes % 1024 == 0) {
-        bytes /= 1024;
-        unit++;
-    }
-    return arena_printf(a, "%lld%s", (long long)bytes, units[unit]);
-}
-
 static void fill_row(struct arena *a, const struct sim_world *w, const struct sim_pod *p, const char *row[N_COLUMNS])
 {
     const char *reason = sim_pod_reason(a, w, p);
@@ -61,22 +51,24 @@ static void fill_row(struct arena *a, const struct sim_world *w, const struct si
     row[STATE] = states[p->state];
     row[NODE] = word(a, report_node_name(w, p));
     row[ZONE] = word(a, p->node == SIM_NO_NODE ? NULL : w->nodes.at[p->node].zone);
-    row[CPU] = cpu_word(a, p->form->requested->milli_cpu);
-    row[MEMORY] = memory_word(a, p->form->requested->memory);
-    row[REASON] = reason ? sim_plain(a, reason) : "<none>";
+    row[CPU] = cpu_text(a, p->form->requested->milli_cpu);
+    row[MEMORY] = memory_text(a, p->form->requested->memory);
+    row[REASON] = reason ? printable_text(a, reason) : "<none>";
 }
 
 static void add_row(struct strbuf *to, const char *const row[N_COLUMNS], const size_t widths[N_COLUMNS])
 {
-    for (int i = 0; i < REASON; i++)
-        strbuf_printf(to, "%-*s", (int)widths[i] + GAP, row[i]);
+    for (int i = 0; i < REASON; i++) {
+        strbuf_add_text(to, row[i]);
+        strbuf_printf(to, "%*s", (int)(widths[i] + GAP - printable_width(str_of(row[i]))), "");
+    }
     strbuf_printf(to, "%s\n", row[REASON]);
 }
 
 static void widen(size_t widths[N_COLUMNS], const char *const row[N_COLUMNS])
 {
     for (int i = 0; i < REASON; i++) {
-        size_t n = strlen(row[i]);
+        size_t n = printable_width(str_of(row[i]));
         widths[i] = n > widths[i] ? n : widths[i];
     }
 }

@@ -3,7 +3,9 @@
 
 #include <stdio.h>
 
+#include "base/printable.h"
 #include "codec/json.h"
+#include "sim/amount_text.h"
 #include "sim/trace_chart.h"
 
 enum { PRIORITIES_SHOWN_MAX = 12, REASONS_SHOWN_MAX = 12, TIME_COLUMN = 9 };
@@ -22,6 +24,11 @@ static double per_hour(const struct trace_run *r, uint64_t n)
 static double share(double part, int64_t whole)
 {
     return whole > 0 ? part / (double)whole : 0;
+}
+
+static long long percents(double part, int64_t whole)
+{
+    return share_percent(share(part, whole));
 }
 
 /* A run in which everything happened at once has the level at its end. */
@@ -79,15 +86,16 @@ static void add_use(struct strbuf *to, const struct trace_run *r, bool unicode)
     const struct trace_level *peak = &r->samples.peak;
     const struct sim_amounts *whole = &r->capacity;
     struct trace_chart chart = { .samples = &r->samples, .labels = { "100%", "0%" }, .unicode = unicode };
-    strbuf_printf(to, "\nCPU requested: mean %.0f%%, peak %.0f%% of %g\n",
-                  100 * share(mean.milli_cpu, whole->milli_cpu), 100 * share((double)peak->milli_cpu, whole->milli_cpu),
-                  (double)whole->milli_cpu / 1000);
+    struct arena a;
+    arena_init(&a);
+    strbuf_printf(to, "\nCPU requested: mean %lld%%, peak %lld%% of %s\n", percents(mean.milli_cpu, whole->milli_cpu),
+                  percents((double)peak->milli_cpu, whole->milli_cpu), cpu_text(&a, whole->milli_cpu));
     chart.series = SERIES_CPU;
     chart.top = whole->milli_cpu > 0 ? (double)whole->milli_cpu : 1;
     trace_chart(to, &chart);
-    strbuf_printf(to, "\nMemory requested: mean %.0f%%, peak %.0f%% of %.1fGi\n",
-                  100 * share(mean.memory, whole->memory), 100 * share((double)peak->memory, whole->memory),
-                  (double)whole->memory / (1 << 30));
+    strbuf_printf(to, "\nMemory requested: mean %lld%%, peak %lld%% of %s\n", percents(mean.memory, whole->memory),
+                  percents((double)peak->memory, whole->memory), memory_text(&a, whole->memory));
+    arena_fini(&a);
     chart.series = SERIES_MEMORY;
     chart.top = whole->memory > 0 ? (double)whole->memory : 1;
     trace_chart(to, &chart);
@@ -112,7 +120,7 @@ static void add_reasons(struct strbuf *to, const struct trace_run *r)
     STRBUF_ADD_LIT(to, "\nStill waiting at the end\n");
     for (size_t i = 0; i < r->reasons.n && i < REASONS_SHOWN_MAX; i++) {
         const struct trace_reason *reason = &r->reasons.at[i];
-        strbuf_printf(to, "  %7llu  %s (%s%s)\n", (unsigned long long)reason->n_pods, reason->message, reason->example,
+        printable_printf(to, "  %7llu  %s (%s%s)\n", (unsigned long long)reason->n_pods, reason->message, reason->example,
                       reason->n_pods > 1 ? ", ..." : "");
     }
     if (r->reasons.n > REASONS_SHOWN_MAX)
@@ -155,11 +163,11 @@ void trace_report_text(struct strbuf *to, const struct trace_run *r, bool unicod
 
 /* ---- For programs ---- */
 
-/* At most three decimals, none that says nothing. */
-static void add_decimal(struct strbuf *to, double value)
+/* At most so many decimals, none that says nothing. */
+static void add_decimals(struct strbuf *to, double value, int n_decimals)
 {
     char text[400];
-    int n = snprintf(text, sizeof(text), "%.3f", value);
+    int n = snprintf(text, sizeof(text), "%.*f", n_decimals, value);
     while (n > 1 && text[n - 1] == '0')
         n--;
     n -= n > 1 && text[n - 1] == '.';
@@ -169,7 +177,14 @@ static void add_decimal(struct strbuf *to, double value)
 static void add_member(struct strbuf *to, const char *name, double value)
 {
     strbuf_printf(to, "\"%s\":", name);
-    add_decimal(to, value);
+    add_decimals(to, value, 3);
+}
+
+/* A share of 1, rounded as the percents of the text are. */
+static void add_share(struct strbuf *to, const char *name, double value)
+{
+    strbuf_printf(to, "\"%s\":", name);
+    add_decimals(to, share_rounded(value), 5);
 }
 
 static void add_seconds(struct strbuf *to, const char *name, int64_t ms)
@@ -209,9 +224,9 @@ static void add_waits_json(struct strbuf *to, const struct trace_run *r)
 static void add_share_json(struct strbuf *to, const char *name, double mean, double peak, int64_t whole)
 {
     strbuf_printf(to, "\"%s\":{", name);
-    add_member(to, "mean", share(mean, whole));
+    add_share(to, "mean", share(mean, whole));
     strbuf_add_char(to, ',');
-    add_member(to, "peak", share(peak, whole));
+    add_share(to, "peak", share(peak, whole));
     strbuf_add_char(to, '}');
 }
 

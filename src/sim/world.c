@@ -145,7 +145,7 @@ static void make_again(struct sim_world *w, struct sim_pod victim)
     if (!has_maker(w, victim.form) || w->pods.n >= SIM_OBJECTS_MAX)
         return;
     struct arena *a = &w->in->arena;
-    struct sim_pod p = { .ns = victim.ns, .owner = victim.owner, .state = SIM_PENDING, .node = SIM_NO_NODE,
+    struct sim_pod p = { .ns = victim.ns, .owner = victim.owner, .made = true, .state = SIM_PENDING, .node = SIM_NO_NODE,
                          .evicted_by = -1, .name = arena_printf(a, "%s-again", victim.name) };
     p.form = pod_again(w->syms, victim.form, p.name, arena_printf(a, "%s-again", victim.form->meta.uid));
     map_str_put(&w->pod_by_uid, str_of(p.form->meta.uid), NULL)->num = w->pods.n;
@@ -265,7 +265,7 @@ static enum err_code add_pod(struct sim_world *w, const struct sim_object *o, st
 {
     const struct pod *form = sim_pod_form(o);
     bool bound = form->node_name != SYM_EMPTY;
-    struct sim_pod p = { .form = form, .ns = o->ns, .name = o->name, .owner = o->owner, .evicted_by = -1,
+    struct sim_pod p = { .form = form, .ns = o->ns, .name = o->name, .owner = o->owner, .made = o->made, .evicted_by = -1,
                          .state = bound ? SIM_RUNNING : SIM_PENDING,
                          .node = bound ? find_node(w, form->node_name) : SIM_NO_NODE };
     if (!takes_part(w, o, &p))

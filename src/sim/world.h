@@ -36,6 +36,7 @@ struct sim_node {
 struct sim_pod {
     const struct pod *form;
     const char *ns, *name, *owner; /* owner as in struct sim_object */
+    bool made;                     /* for its owner, by us: nobody else knows its name */
     enum sim_state state;
     int32_t node;     /* index, or SIM_NO_NODE */
     char *message;    /* of a pending pod, or NULL; owned */

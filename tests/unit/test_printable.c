@@ -69,6 +69,30 @@ TEST(lines_stay_lines)
     strbuf_fini(&b);
 }
 
+TEST(formats_keep_the_line_ends_around_them)
+{
+    static const struct {
+        const char *format, *value, *shown;
+    } cases[] = {
+        { "\n  %s is here\n\n", "a\nb", "\n  a\\nb is here\n\n" },
+        { "%s", "\nx\n", "\\nx\\n" },
+        { "%s\n", "\n", "\\n\n" },
+        { "\n%s", "\n", "\n\\n" },
+        { "\n\n%.0s", "", "\n\n" },
+    };
+    struct strbuf b;
+    strbuf_init(&b, STRBUF_NO_MAX);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        strbuf_reset(&b);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        printable_printf(&b, cases[i].format, cases[i].value);
+#pragma GCC diagnostic pop
+        CHECK_TEXT(cases[i].format, strbuf_cstr(&b), cases[i].shown);
+    }
+    strbuf_fini(&b);
+}
+
 TEST(json_keeps_its_meaning)
 {
     struct strbuf b;

@@ -351,7 +351,7 @@ TEST(accounts_follow_the_pods)
     CHECK(strstr(strbuf_cstr(&names), "\"preempted\":[\n{\"namespace\":\"default\",\"name\":\"low\",\"owner\":null,\"node\":\"n1\","
                                       "\"by\":{\"namespace\":\"default\",\"name\":\"high\"}}]"));
     strbuf_reset(&names);
-    sim_report_text(&names, &s.world);
+    sim_report_text(&names, &s.world, 0);
     CHECK(strstr(strbuf_cstr(&names), "default/low on n1, for default/high\n"));
     strbuf_fini(&names);
     finish(&s);

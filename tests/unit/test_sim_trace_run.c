@@ -50,7 +50,7 @@ TEST(a_small_trace_worked_out_by_hand)
     has(&t, "\"waitSeconds\":{\"p50\":0,\"p90\":80,\"p99\":80,\"max\":80,\"mean\":27.5,\"pods\":4}");
     has(&t, "\"makespanSeconds\":130,\"endSeconds\":130,\"throughputPerHour\":110.769,\"finishedPerHour\":110.769,");
     has(&t, "\"capacity\":{\"cpuMilli\":4000,\"memoryBytes\":8589934592,\"pods\":10},\n"
-            "\"utilization\":{\"cpu\":{\"mean\":0.827,\"peak\":1},\"memory\":{\"mean\":0.183,\"peak\":0.25},");
+            "\"utilization\":{\"cpu\":{\"mean\":0.82692,\"peak\":1},\"memory\":{\"mean\":0.18269,\"peak\":0.25},");
     has(&t, "\"queue\":{\"mean\":0.846,\"max\":2}");
     has(&t, "{\"timeSeconds\":59,\"cpuMilli\":4000,\"memoryBytes\":2147483648,\"running\":2,\"waiting\":2},\n"
             "{\"timeSeconds\":60,\"cpuMilli\":3000,\"memoryBytes\":2147483648,\"running\":2,\"waiting\":1},\n");
