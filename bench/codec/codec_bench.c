@@ -61,7 +61,7 @@ static void json_decode_generic(struct bench *b)
 {
     struct arena_mark mark = arena_save(&b->arena);
     struct value v;
-    if (json_decode(&b->arena, b->type, b->json, NULL, &v, &b->e))
+    if (json_decode(&b->arena, WORK_OWN, b->type, b->json, NULL, &v, &b->e))
         give_up(b->e.message);
     arena_rewind(&b->arena, mark);
 }
@@ -70,7 +70,7 @@ static void proto_decode_generic(struct bench *b)
 {
     struct arena_mark mark = arena_save(&b->arena);
     struct value v;
-    if (proto_decode(&b->arena, b->type, b->message, &v, &b->e))
+    if (proto_decode(&b->arena, WORK_OWN, b->type, b->message, &v, &b->e))
         give_up(b->e.message);
     arena_rewind(&b->arena, mark);
 }
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
     sym_init(&b.syms);
     strbuf_init(&b.out, STRBUF_NO_MAX);
     b.json = read_file(&texts, argv[1]);
-    if (json_decode(&texts, b.type, b.json, NULL, &b.value, &b.e))
+    if (json_decode(&texts, WORK_OWN, b.type, b.json, NULL, &b.value, &b.e))
         give_up(b.e.message);
     proto_encode(&b.out, b.type, &b.value);
     b.message = arena_str(&texts, strbuf_str(&b.out));

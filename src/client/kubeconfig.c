@@ -114,7 +114,8 @@ static enum err_code decode(struct arena *a, struct str bytes, struct value *ret
 {
     const struct type *type = &schema_types[T_kubeconfig_v1_Config];
     struct str json;
-    if (yaml_to_json(a, bytes, NULL, &json, e) || json_decode(a, type, json, NULL, ret_value, e))
+    struct work work = work_init(KUBECONFIG_BYTES_MAX);
+    if (yaml_to_json(a, &work, bytes, NULL, &json, e) || json_decode(a, &work, type, json, NULL, ret_value, e))
         return e->code;
     struct str kind = value_text(value_slot(ret_value, SLOT_kubeconfig_v1_Config_kind));
     struct str version = value_text(value_slot(ret_value, SLOT_kubeconfig_v1_Config_apiVersion));

@@ -26,6 +26,8 @@ static const char help[] =
     "  berth decode -f examples/shop.yaml\n"
     "  kubectl get pods -A -o json | berth decode -f - -o json\n";
 
+enum { DOCUMENT_BYTES_MAX = 1 << 30 }; /* dumps of whole clusters are one list */
+
 enum output { OUTPUT_SUMMARY, OUTPUT_JSON, OUTPUT_YAML };
 
 struct decode {
@@ -195,7 +197,8 @@ static void decode_document(struct decode *d, struct str document)
     struct findings findings = { .n = 0 };
     struct object o;
     struct gvk none = { 0 }, seen;
-    enum err_code code = object_read(&d->arena, MEDIA_YAML, document, none, &findings, &o, &seen, &e);
+    struct work work = work_init(DOCUMENT_BYTES_MAX);
+    enum err_code code = object_read(&d->arena, &work, MEDIA_YAML, document, none, &findings, &o, &seen, &e);
     for (unsigned i = 0; code == ERR_OK && i < findings.n; i++)
         complain(d, d->validation == VALIDATION_STRICT ? "" : "warning: ", findings.texts[i]);
     if (code == ERR_OK && findings.n && d->validation == VALIDATION_STRICT)

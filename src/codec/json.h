@@ -14,8 +14,9 @@
 #include "api/value.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "base/work.h"
 
-enum { JSON_FINDINGS_MAX = 100, JSON_BYTES_MAX = 1 << 30 };
+enum { JSON_FINDINGS_MAX = 100 };
 
 /* The value that decoding failed at, for messages in other words than the decoder's. */
 struct json_fault {
@@ -32,7 +33,7 @@ struct findings {
 };
 
 /* `findings` may be NULL: nobody asks. On failure the message is the decoder's own text. */
-enum err_code json_decode(struct arena *a, const struct type *t, struct str text,
+enum err_code json_decode(struct arena *a, struct work *work, const struct type *t, struct str text,
                           struct findings *findings, struct value *ret_value,
                           struct err *e) ERR_MUST_CHECK;
 
@@ -41,7 +42,7 @@ void json_encode(struct strbuf *to, const struct type *t, const struct value *v)
 
 /* Plain documents, without a schema: numbers become INT when they are written as integers that fit,
  * else DOUBLE. */
-enum err_code json_decode_plain(struct arena *a, struct str text, struct value *ret_value,
+enum err_code json_decode_plain(struct arena *a, struct work *work, struct str text, struct value *ret_value,
                                 struct err *e) ERR_MUST_CHECK;
 void json_encode_plain(struct strbuf *to, const struct value *v);
 

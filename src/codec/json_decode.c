@@ -431,13 +431,13 @@ static enum err_code fail(struct decoder *d, struct err *e)
     return err_set(e, ERR_BAD_REQUEST, "%s", message);
 }
 
-enum err_code json_decode_object(struct arena *a, const struct type *t, struct str text,
+enum err_code json_decode_object(struct arena *a, struct work *work, const struct type *t, struct str text,
                                  struct findings *findings, bool *ret_odd_meta, struct value *ret_value,
                                  struct err *e)
 {
-    if (text.n > JSON_BYTES_MAX)
-        return err_set(e, ERR_TOO_LARGE, "JSON of more than %d bytes", JSON_BYTES_MAX);
-    struct decoder d = { .scan = json_scan_init(text), .text = text, .arena = a, .findings = findings };
+    if (work_begin(work, text.n, e))
+        return e->code;
+    struct decoder d = { .scan = json_scan_init(text), .text = text, .arena = a, .work = work, .findings = findings };
     struct value root = value_struct(a, t);
     vec_reserve(&d.stack, STACK_FIRST);
     unsigned n_findings = findings ? findings->n : 0;
@@ -458,9 +458,9 @@ enum err_code json_decode_object(struct arena *a, const struct type *t, struct s
     return fail(&d, e);
 }
 
-enum err_code json_decode(struct arena *a, const struct type *t, struct str text, struct findings *findings,
-                          struct value *ret_value, struct err *e)
+enum err_code json_decode(struct arena *a, struct work *work, const struct type *t, struct str text,
+                          struct findings *findings, struct value *ret_value, struct err *e)
 {
     bool odd_meta;
-    return json_decode_object(a, t, text, findings, &odd_meta, ret_value, e);
+    return json_decode_object(a, work, t, text, findings, &odd_meta, ret_value, e);
 }

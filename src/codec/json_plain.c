@@ -121,10 +121,11 @@ static bool read_value(struct reader *r, struct value *v)
     }
 }
 
-enum err_code json_decode_plain(struct arena *a, struct str text, struct value *ret_value, struct err *e)
+enum err_code json_decode_plain(struct arena *a, struct work *work, struct str text, struct value *ret_value,
+                                struct err *e)
 {
-    if (text.n > JSON_BYTES_MAX)
-        return err_set(e, ERR_TOO_LARGE, "JSON of more than %d bytes", JSON_BYTES_MAX);
+    if (work_begin(work, text.n, e))
+        return e->code;
     struct reader r = { .scan = json_scan_init(text), .arena = a };
     struct value v;
     bool ok = read_value(&r, &v) && json_at_end(&r.scan);

@@ -25,6 +25,7 @@ struct decoder {
     struct json_scan scan;
     struct str text;
     struct arena *arena;
+    struct work *work;
     struct findings *findings; /* NULL: nobody asks */
     unsigned n_findings;       /* made here */
     size_t findings_bytes;     /* of their texts */
@@ -43,7 +44,7 @@ struct decoder {
 
 /* json_decode of an object. *ret_odd_meta: it has a member named kind or apiVersion but for case, which the
  * decoder ignores and those who ask what the object says it is do not. */
-enum err_code json_decode_object(struct arena *a, const struct type *t, struct str text,
+enum err_code json_decode_object(struct arena *a, struct work *work, const struct type *t, struct str text,
                                  struct findings *findings, bool *ret_odd_meta, struct value *ret_value,
                                  struct err *e) ERR_MUST_CHECK;
 /* Equal but for case, as Go folds it. */

@@ -215,6 +215,10 @@ static bool decode_quantity(struct decoder *d, struct value *v)
     err_init(&e, d->arena);
     if (quantity_parse_json(d->arena, json, &q, &e))
         return json_fatal(d, e.message);
+    if (!work_take(d->work, q.n_digits)) {
+        (void)work_error(&e);
+        return json_fatal(d, e.message);
+    }
     *v = value_string(q.text.n ? q.text : quantity_text(d->arena, &q));
     return true;
 }

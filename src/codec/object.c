@@ -130,15 +130,15 @@ static enum err_code find_type(struct arena *a, struct gvk gvk, struct str body,
 
 /* The usual case in one pass: the body is what the endpoint takes, and says so or does not say. False
  * when that is not certain; the long way then finds out what is wrong, in upstream's order. */
-static bool read_expected(struct arena *a, struct str json, struct gvk endpoint, struct findings *findings,
-                          struct object *ret_object)
+static bool read_expected(struct arena *a, struct work *work, struct str json, struct gvk endpoint,
+                          struct findings *findings, struct object *ret_object)
 {
     const struct type *t = schema_object_type(api_version_of(a, endpoint), endpoint.kind);
     struct value v;
     struct err e;
     err_init(&e, a);
     bool odd_meta;
-    if (!t || json_decode_object(a, t, json, findings, &odd_meta, &v, &e) || odd_meta)
+    if (!t || json_decode_object(a, work, t, json, findings, &odd_meta, &v, &e) || odd_meta)
         return false;
     struct gvk gvk = { .kind = value_text(&v.slots[SLOT_KIND]) };
     if (parse_api_version(value_text(&v.slots[SLOT_API_VERSION]), &gvk, &e))
@@ -149,12 +149,12 @@ static bool read_expected(struct arena *a, struct str json, struct gvk endpoint,
            str_eq(gvk.group, endpoint.group);
 }
 
-static enum err_code read_json(struct arena *a, struct str json, struct str body, struct gvk endpoint,
-                               struct findings *findings, struct object *ret_object, struct gvk *ret_seen,
-                               struct err *e)
+static enum err_code read_json(struct arena *a, struct work *work, struct str json, struct str body,
+                               struct gvk endpoint, struct findings *findings, struct object *ret_object,
+                               struct gvk *ret_seen, struct err *e)
 {
     unsigned n_findings = findings ? findings->n : 0;
-    if (read_expected(a, json, endpoint, findings, ret_object)) {
+    if (read_expected(a, work, json, endpoint, findings, ret_object)) {
         *ret_seen = endpoint;
         return ERR_OK;
     }
@@ -166,22 +166,23 @@ static enum err_code read_json(struct arena *a, struct str json, struct str body
     fill_in(&gvk, endpoint);
     *ret_seen = gvk;
     struct object o;
-    if (find_type(a, gvk, body, &o.type, e) || json_decode(a, o.type, json, findings, &o.value, e))
+    if (find_type(a, gvk, body, &o.type, e) || json_decode(a, work, o.type, json, findings, &o.value, e))
         return e->code;
     *ret_object = o;
     return ERR_OK;
 }
 
-static enum err_code read_yaml(struct arena *a, struct str body, struct gvk endpoint, struct findings *findings,
-                               struct object *ret_object, struct gvk *ret_seen, struct err *e)
+static enum err_code read_yaml(struct arena *a, struct work *work, struct str body, struct gvk endpoint,
+                               struct findings *findings, struct object *ret_object, struct gvk *ret_seen,
+                               struct err *e)
 {
     struct str json;
-    if (yaml_to_json(a, body, findings, &json, e))
+    if (yaml_to_json(a, work, body, findings, &json, e))
         return e->code;
-    return read_json(a, json, body, endpoint, findings, ret_object, ret_seen, e);
+    return read_json(a, work, json, body, endpoint, findings, ret_object, ret_seen, e);
 }
 
-static enum err_code read_protobuf(struct arena *a, struct str body, struct gvk endpoint,
+static enum err_code read_protobuf(struct arena *a, struct work *work, struct str body, struct gvk endpoint,
                                    struct object *ret_object, struct gvk *ret_seen, struct err *e)
 {
     if (body.n == 0)
@@ -201,27 +202,29 @@ static enum err_code read_protobuf(struct arena *a, struct str body, struct gvk 
     fill_in(&gvk, endpoint);
     *ret_seen = gvk;
     struct object o;
-    if (find_type(a, gvk, STR(""), &o.type, e) || proto_decode(a, o.type, envelope.raw, &o.value, e))
+    if (find_type(a, gvk, STR(""), &o.type, e) || proto_decode(a, work, o.type, envelope.raw, &o.value, e))
         return e->code;
     *ret_object = o;
     return ERR_OK;
 }
 
-enum err_code object_read(struct arena *a, enum media m, struct str body, struct gvk endpoint,
+enum err_code object_read(struct arena *a, struct work *work, enum media m, struct str body, struct gvk endpoint,
                           struct findings *findings, struct object *ret_object, struct gvk *ret_seen,
                           struct err *e)
 {
     enum err_code rc = ERR_OK;
     *ret_seen = (struct gvk){ 0 };
+    if (work_begin(work, body.n, e))
+        return e->code;
     switch (m) {
     case MEDIA_JSON:
-        rc = read_json(a, body, body, endpoint, findings, ret_object, ret_seen, e);
+        rc = read_json(a, work, body, body, endpoint, findings, ret_object, ret_seen, e);
         break;
     case MEDIA_YAML:
-        rc = read_yaml(a, body, endpoint, findings, ret_object, ret_seen, e);
+        rc = read_yaml(a, work, body, endpoint, findings, ret_object, ret_seen, e);
         break;
     case MEDIA_PROTOBUF:
-        rc = read_protobuf(a, body, endpoint, ret_object, ret_seen, e);
+        rc = read_protobuf(a, work, body, endpoint, ret_object, ret_seen, e);
         break;
     }
     if (rc)
@@ -304,15 +307,15 @@ const char *object_findings_text(struct arena *a, const struct findings *f)
     return text;
 }
 
-enum err_code object_decode(struct arena *a, enum media m, struct str body, struct gvk endpoint,
+enum err_code object_decode(struct arena *a, struct work *work, enum media m, struct str body, struct gvk endpoint,
                             enum field_validation validation, struct findings *findings,
                             struct object *ret_object, struct err *e)
 {
     struct gvk seen;
     struct object o = { 0 };
     findings->n = 0;
-    if (object_read(a, m, body, endpoint, validation == VALIDATION_IGNORE ? NULL : findings, &o, &seen, e))
-        return explain(a, e, seen, endpoint, body);
+    if (object_read(a, work, m, body, endpoint, validation == VALIDATION_IGNORE ? NULL : findings, &o, &seen, e))
+        return e->code == ERR_TOO_LARGE ? e->code : explain(a, e, seen, endpoint, body);
     bool same_type;
     if (!convertible(a, &o, seen, endpoint, &same_type)) {
         struct str package = internal_package(endpoint);

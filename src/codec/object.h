@@ -25,12 +25,15 @@ struct object {
     struct value value; /* kind and apiVersion are filled in */
 };
 
+/* Of a request to an API server; as upstream. */
+enum { REQUEST_BYTES_MAX = 3 << 20 };
+
 /* Decodes a body whose kind and version default to those of `endpoint`; the kind may turn out to be
  * another one. `findings` may be NULL. On failure the message is the decoder's own, and *ret_seen is
  * what the body says it is, as far as that could be read; its kind is empty otherwise. */
-enum err_code object_read(struct arena *a, enum media m, struct str body, struct gvk endpoint,
-                          struct findings *findings, struct object *ret_object, struct gvk *ret_seen,
-                          struct err *e) ERR_MUST_CHECK;
+enum err_code object_read(struct arena *a, struct work *work, enum media m, struct str body,
+                          struct gvk endpoint, struct findings *findings, struct object *ret_object,
+                          struct gvk *ret_seen, struct err *e) ERR_MUST_CHECK;
 
 /* What fieldValidation of a request asks for. */
 enum field_validation { VALIDATION_IGNORE, VALIDATION_WARN, VALIDATION_STRICT };
@@ -38,8 +41,8 @@ enum field_validation { VALIDATION_IGNORE, VALIDATION_WARN, VALIDATION_STRICT };
 /* A body as an object of the endpoint's own kind; messages are complete for a Status. With
  * VALIDATION_WARN the findings are for the caller to send as warnings; with VALIDATION_STRICT they are
  * an error. `findings` is not NULL. */
-enum err_code object_decode(struct arena *a, enum media m, struct str body, struct gvk endpoint,
-                            enum field_validation validation, struct findings *findings,
+enum err_code object_decode(struct arena *a, struct work *work, enum media m, struct str body,
+                            struct gvk endpoint, enum field_validation validation, struct findings *findings,
                             struct object *ret_object, struct err *e) ERR_MUST_CHECK;
 
 /* The text of a strict decoding error: all findings in a row. */

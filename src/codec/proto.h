@@ -13,15 +13,15 @@
 #include "api/value.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "base/work.h"
 
 enum { PROTO_ENVELOPES_MAX = 8 }; /* of objects in raw fields of objects */
-#define PROTO_BYTES_MAX 0x7fffffffu
 
 /* A bare message. A raw field that holds an envelope gets the JSON of that object. Differences from the
  * generated code: the limits (VALUE_DEPTH_MAX for nesting); raw fields without valid JSON and an
  * intOrString of an unknown type are refused here, where upstream fails when it writes JSON. Types
  * without a protobuf form are refused as not acceptable. */
-enum err_code proto_decode(struct arena *a, const struct type *t, struct str bytes,
+enum err_code proto_decode(struct arena *a, struct work *work, const struct type *t, struct str bytes,
                            struct value *ret_value, struct err *e) ERR_MUST_CHECK;
 /* `t` must have a protobuf form (not TYPE_JSON_ONLY). */
 void proto_encode(struct strbuf *to, const struct type *t, const struct value *v);
@@ -35,8 +35,8 @@ enum err_code proto_open(struct str bytes, struct proto_envelope *ret_envelope,
 
 /* A whole object: envelope and message. kind and apiVersion of the value come from the envelope, or from the
  * defaults where that has none. */
-enum err_code proto_decode_object(struct arena *a, struct str bytes, struct str default_api_version,
-                                  struct str default_kind, const struct type **ret_type,
+enum err_code proto_decode_object(struct arena *a, struct work *work, struct str bytes,
+                                  struct str default_api_version, struct str default_kind, const struct type **ret_type,
                                   struct value *ret_value, struct err *e) ERR_MUST_CHECK;
 void proto_encode_object(struct strbuf *to, const struct type *t, const struct value *v);
 /* One frame of a watch stream: length, then a WatchEvent whose object is a whole envelope. */

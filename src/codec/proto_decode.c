@@ -34,6 +34,7 @@ struct unsorted {
 struct decoder {
     struct proto_scan scan; /* its end is that of the message at hand */
     struct arena *arena;
+    struct work *work;
     struct err *e;
     struct unsorted *unsorted;
     size_t slots_left;
@@ -99,6 +100,8 @@ LEAF static enum err_code decode_quantity(struct decoder *d, struct value *v, st
     rc = quantity_parse(d->arena, fields.texts[0], &q, d->e);
     if (rc)
         return rc;
+    if (!work_take(d->work, q.n_digits))
+        return work_error(d->e);
     *v = value_string(q.text.n ? q.text : quantity_text(d->arena, &q));
     return ERR_OK;
 }
@@ -358,6 +361,15 @@ static enum err_code decode_entry_part(struct decoder *d, const struct field *f,
     return ok ? ERR_OK : proto_scan_error(s, d->e);
 }
 
+/* Behind an entry whose key or value reaches past its end: what they have in common with the next fields is read
+ * again. Entries can nest, so that would double with each level. */
+static enum err_code go_back(struct decoder *d, const char *end)
+{
+    uint64_t n_again = (uint64_t)(d->scan.at - end);
+    d->scan.at = end;
+    return work_take(d->work, n_again * PROTO_AGAIN_WEIGHT) ? ERR_OK : work_error(d->e);
+}
+
 /* As in the generated code, key and value may be missing or reach past the entry, and their wire types are
  * not looked at. */
 static enum err_code decode_entry(struct decoder *d, const struct field *f, struct value *map)
@@ -378,8 +390,10 @@ static enum err_code decode_entry(struct decoder *d, const struct field *f, stru
         if (rc)
             return rc;
     }
-    s->at = end;
-    enum err_code rc = m->value.kind ? ERR_OK : zero_value(d, f, &m->value);
+    enum err_code rc = go_back(d, end);
+    if (rc)
+        return rc;
+    rc = m->value.kind ? ERR_OK : zero_value(d, f, &m->value);
     if (!rc)
         add_member(d, map);
     return rc;
@@ -542,31 +556,32 @@ LEAF static enum err_code decode_nested(struct decoder *d, struct value *v, stru
     strbuf_init(&json, STRBUF_NO_MAX);
     json_encode(&json, t, &object);
     *v = value_raw(arena_str(d->arena, strbuf_str(&json)));
+    bool enough = work_take(d->work, json.n);
     strbuf_fini(&json);
-    return ERR_OK;
+    return enough ? ERR_OK : work_error(d->e);
 }
 
-static struct decoder decoder_init(struct arena *a, struct str bytes, struct err *e)
+static struct decoder decoder_init(struct arena *a, struct work *work, struct str bytes, struct err *e)
 {
-    return (struct decoder){ .arena = a, .e = e,
+    return (struct decoder){ .arena = a, .work = work, .e = e,
                              .slots_left = SLOTS_FREE + bytes.n * SLOTS_PER_BYTE };
 }
 
-enum err_code proto_decode(struct arena *a, const struct type *t, struct str bytes, struct value *ret_value,
-                           struct err *e)
+enum err_code proto_decode(struct arena *a, struct work *work, const struct type *t, struct str bytes,
+                           struct value *ret_value, struct err *e)
 {
-    if (bytes.n > PROTO_BYTES_MAX)
-        return err_set(e, ERR_TOO_LARGE, "proto: message of more than %u bytes", PROTO_BYTES_MAX);
-    struct decoder d = decoder_init(a, bytes, e);
+    if (work_begin(work, bytes.n, e))
+        return e->code;
+    struct decoder d = decoder_init(a, work, bytes, e);
     return decode_root(&d, t, bytes, ret_value);
 }
 
-enum err_code proto_decode_object(struct arena *a, struct str bytes, struct str default_api_version,
-                                  struct str default_kind, const struct type **ret_type,
+enum err_code proto_decode_object(struct arena *a, struct work *work, struct str bytes,
+                                  struct str default_api_version, struct str default_kind, const struct type **ret_type,
                                   struct value *ret_value, struct err *e)
 {
-    if (bytes.n > PROTO_BYTES_MAX)
-        return err_set(e, ERR_TOO_LARGE, "proto: object of more than %u bytes", PROTO_BYTES_MAX);
-    struct decoder d = decoder_init(a, bytes, e);
+    if (work_begin(work, bytes.n, e))
+        return e->code;
+    struct decoder d = decoder_init(a, work, bytes, e);
     return decode_object(&d, bytes, default_api_version, default_kind, ret_type, ret_value);
 }

@@ -98,6 +98,9 @@ enum err_code proto_scan_error(const struct proto_scan *s, struct err *e);
 enum err_code proto_tag_error(const struct proto_scan *s, struct str message, struct err *e);
 enum err_code proto_wire_type_error(const struct proto_scan *s, struct str field, struct err *e);
 
+/* Bytes that are read again are charged as this many: values in memory are larger than on the wire. */
+enum { PROTO_AGAIN_WEIGHT = 16 };
+
 /* A message that has no table: its fields have the numbers 1 to n_fields and are varints or bytes. */
 enum { PROTO_SMALL_FIELDS_MAX = 4 };
 struct proto_small {

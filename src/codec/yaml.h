@@ -9,17 +9,15 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "base/work.h"
 #include "codec/json.h"
 
-enum {
-    YAML_DEPTH_MAX = 1000,          /* of nodes, aliases followed */
-    YAML_JSON_BYTES_MAX = 64 << 20, /* what aliases may expand to */
-};
+enum { YAML_DEPTH_MAX = 1000 }; /* of nodes, aliases followed */
 
 /* The first document to JSON with sorted keys; an empty one is null. On failure the message is
  * go-yaml's own text. `findings` (may be NULL) gets the keys that are given twice, all in one text, as
  * strict decoding words them. */
-enum err_code yaml_to_json(struct arena *a, struct str yaml, struct findings *findings,
+enum err_code yaml_to_json(struct arena *a, struct work *work, struct str yaml, struct findings *findings,
                            struct str *ret_json, struct err *e) ERR_MUST_CHECK;
 
 /* JSON text, which must be valid, as `kubectl -o yaml` prints it: keys sorted, block style, two spaces, a

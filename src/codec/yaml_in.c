@@ -24,6 +24,7 @@ enum {
 
 struct decoder {
     struct arena *arena;
+    struct work *work;
     struct err *e;
     size_t n_decoded, n_aliased;
     unsigned alias_depth, depth;
@@ -49,6 +50,13 @@ static double allowed_alias_ratio(size_t n_decoded)
         return 0.10;
     double range = ALIAS_RATIO_HIGH - ALIAS_RATIO_LOW;
     return 0.99 - 0.89 * ((double)(n_decoded - ALIAS_RATIO_LOW) / range);
+}
+
+/* What an alias names is decoded again. */
+static enum err_code charge(struct decoder *d, const struct yaml_node *node)
+{
+    bool enough = !d->alias_depth || work_take(d->work, 1 + node->text.n);
+    return enough ? ERR_OK : work_error(d->e);
 }
 
 static enum err_code count(struct decoder *d)
@@ -341,7 +349,7 @@ static enum err_code map(struct decoder *d, struct yaml_node *node, struct yaml_
 
 static enum err_code decode(struct decoder *d, struct yaml_node *node, struct yaml_item **ret_item)
 {
-    if (count(d))
+    if (count(d) || charge(d, node))
         return d->e->code;
     switch (node->kind) {
     case YAML_NODE_SCALAR:
@@ -383,12 +391,12 @@ static void add_finding(struct decoder *d, struct findings *findings)
     strbuf_fini(&b);
 }
 
-static enum err_code convert(struct arena *scratch, struct str yaml, struct findings *findings,
+static enum err_code convert(struct arena *scratch, struct work *work, struct str yaml, struct findings *findings,
                              struct strbuf *json, struct err *e)
 {
     struct yaml_node *root;
     struct yaml_item *item = ARENA_NEW(scratch, struct yaml_item);
-    struct decoder d = { .arena = scratch, .e = e };
+    struct decoder d = { .arena = scratch, .work = work, .e = e };
     if (yaml_parse(scratch, yaml, &root, e))
         return e->code;
     if (root && (count(&d) || decode(&d, root, &item))) /* the document itself counts */
@@ -399,14 +407,16 @@ static enum err_code convert(struct arena *scratch, struct str yaml, struct find
     return ERR_OK;
 }
 
-enum err_code yaml_to_json(struct arena *a, struct str yaml, struct findings *findings,
+enum err_code yaml_to_json(struct arena *a, struct work *work, struct str yaml, struct findings *findings,
                            struct str *ret_json, struct err *e)
 {
     struct arena scratch;
     struct strbuf json;
+    if (work_begin(work, yaml.n, e))
+        return e->code;
     arena_init(&scratch);
-    strbuf_init(&json, YAML_JSON_BYTES_MAX);
-    enum err_code rc = convert(&scratch, yaml, findings, &json, e);
+    strbuf_init(&json, work->left); /* keys and texts grow by escapes, too */
+    enum err_code rc = convert(&scratch, work, yaml, findings, &json, e);
     if (!rc)
         *ret_json = arena_str(a, strbuf_str(&json));
     strbuf_fini(&json);

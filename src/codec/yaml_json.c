@@ -2,6 +2,7 @@
  *
  * JSON keys are strings, so integers, floats and booleans become their texts; null and numbers above the
  * signed 64 bits do not. Two keys of different type may come out with one text: the one set last stays. */
+#include "base/work.h"
 #include "codec/yaml_priv.h"
 
 #include <float.h>
@@ -256,7 +257,5 @@ enum err_code yaml_add_json(struct arena *scratch, struct strbuf *to, const stru
     struct writer w = { to, scratch, e };
     if (check_keys(item, e) || add_value(&w, item))
         return e->code;
-    if (to->overflow)
-        return err_set(e, ERR_BAD_REQUEST, "yaml: document is more than %zu bytes of JSON", to->max);
-    return ERR_OK;
+    return to->overflow ? work_error(e) : ERR_OK;
 }

@@ -19,6 +19,7 @@
 
 enum {
     CONFIG_BYTES_MAX = 4 << 20, /* of a file */
+    CONFIG_JSON_BYTES_MAX = 64 << 20, /* what its aliases may expand to */
     CONFIG_ITEMS_MAX = 1000,    /* of any list in it */
 };
 

@@ -58,8 +58,9 @@ static bool looks_like_json(struct str text)
 
 static enum err_code to_json(struct arena *a, struct str text, struct findings *f, struct str *ret_json, struct err *e)
 {
+    struct work work = work_init(CONFIG_BYTES_MAX);
     if (!looks_like_json(text))
-        return yaml_to_json(a, text, f, ret_json, e);
+        return yaml_to_json(a, &work, text, f, ret_json, e);
     *ret_json = text;
     return ERR_OK;
 }
@@ -135,7 +136,8 @@ static enum err_code decode_limited(struct arena *a, const struct type *t, struc
                                     struct value *ret_value, struct err *e)
 {
     struct value v;
-    if (json_decode(a, t, json, f, &v, e))
+    struct work work = work_init(CONFIG_JSON_BYTES_MAX);
+    if (json_decode(a, &work, t, json, f, &v, e))
         return e->code;
     const char *problem = limit_passed(&v);
     if (problem)
@@ -273,7 +275,8 @@ static enum err_code decode_extra(struct arena *a, struct str document, bool *se
     struct str json;
     struct identity id, nothing = { STR(""), STR("") };
     struct findings *f = ARENA_NEW(a, struct findings);
-    if (yaml_to_json(a, document, f, &json, e) || identify(a, json, nothing, &id, e))
+    struct work work = work_init(CONFIG_BYTES_MAX);
+    if (yaml_to_json(a, &work, document, f, &json, e) || identify(a, json, nothing, &id, e))
         return e->code;
     struct str group, version;
     schema_split_api_version(id.api_version, &group, &version);

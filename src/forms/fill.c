@@ -1,4 +1,5 @@
 /* forms/fill.c - see fill.h. The decoders are in fill_json.c and fill_proto.c. */
+#include "base/sort.h"
 #include "forms/fill_priv.h"
 
 enum { SMALL_ITEM_BYTES = 128, FIRST_SMALL_ITEMS = 4, FIRST_LARGE_ITEMS = 1 };
@@ -58,6 +59,29 @@ bool fill_wrong_type(struct fill_decoder *d, const struct type *t, unsigned slot
     return fill_in_field(d, t, slot);
 }
 
+static int by_key(const void *a, const void *b)
+{
+    const struct fill_pair *x = a, *y = b;
+    return str_cmp(x->key, y->key);
+}
+
+fill_map fill_map_settled(struct arena *a, const fill_map *map)
+{
+    uint32_t ascending = map->n > 0;
+    while (ascending < map->n && by_key(&map->at[ascending - 1], &map->at[ascending]) < 0)
+        ascending++;
+    if (ascending == map->n)
+        return *map;
+    fill_map settled = { .at = ARENA_NEW_N(a, struct fill_pair, map->n), .given = true };
+    memcpy(settled.at, map->at, map->n * sizeof(*map->at));
+    sort_stable(a, settled.at, map->n, sizeof(*settled.at), by_key);
+    for (uint32_t i = 0; i < map->n; i++)
+        if (i + 1 == map->n || !str_eq(settled.at[i].key, settled.at[i + 1].key))
+            settled.at[settled.n++] = settled.at[i];
+    settled.cap = settled.n;
+    return settled;
+}
+
 const struct str *fill_map_find(const fill_map *map, struct str key)
 {
     for (uint32_t i = map->n; i > 0; i--)
@@ -69,9 +93,11 @@ const struct str *fill_map_find(const fill_map *map, struct str key)
 enum err_code fill_decode(struct arena *a, const struct fill_type *t, enum typed_format format,
                           struct str bytes, void *into, struct err *e)
 {
-    struct fill_decoder d = { .arena = a, .e = e };
+    struct fill_decoder d = { .arena = a, .e = e, .work = work_init(SIZE_MAX) }; /* whoever got the bytes limits them */
     e->code = ERR_OK; /* decoders look at it to tell errors from faults of syntax */
     if (!bytes.p)
         bytes = STR("");
+    if (work_begin(&d.work, bytes.n, e))
+        return e->code;
     return format == TYPED_JSON ? fill_json(&d, t, bytes, into) : fill_proto(&d, t, bytes, into);
 }

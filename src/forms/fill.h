@@ -124,5 +124,7 @@ struct fill_type {
 enum err_code fill_decode(struct arena *a, const struct fill_type *t, enum typed_format format,
                           struct str bytes, void *into, struct err *e) ERR_MUST_CHECK;
 
+/* The entries that count, sorted by key: `map` itself if it is that already. */
+fill_map fill_map_settled(struct arena *a, const fill_map *map);
 /* The value that counts for a key, or NULL. */
 const struct str *fill_map_find(const fill_map *map, struct str key);

@@ -1,11 +1,13 @@
 /* forms/fill_priv.h - what the two decoders of fill.h share. */
 #pragma once
 
+#include "base/work.h"
 #include "forms/fill.h"
 
 struct fill_decoder {
     struct arena *arena;
     struct err *e;
+    struct work work;
     size_t n_bytes; /* of input structs made so far */
 };
 

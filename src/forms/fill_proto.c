@@ -128,57 +128,84 @@ static bool read_time(struct fill_decoder *d, struct str message, bool micro, st
     return true;
 }
 
-/* Fields 1 and 2 of a small message, which are bytes; others are skipped. The last one counts. */
-static bool read_texts(struct fill_decoder *d, struct str message, const struct str *name, unsigned n_fields,
-                       struct str *one, struct str *two)
-{
-    const char *at = message.p, *end = at + message.n;
-    while (at < end) {
-        struct wire_field f = next_field(d, at, end, name);
-        if (!f.next)
-            return false;
-        at = f.next;
-        if (f.number > n_fields)
-            continue;
-        if (f.wire_type != PROTO_BYTES)
-            return wire_type_fault(d, &f, *name);
-        *(f.number == 1 ? one : two) = (struct str){ f.p, f.n };
-    }
-    return true;
-}
+static const struct str quantity_name = STR("Quantity");
 
-static const struct str quantity_name = STR("Quantity"), entry_name = STR("MapEntry");
-
-/* An empty message is zero. */
+/* The last text counts; an empty message is zero. */
 static bool read_quantity(struct fill_decoder *d, struct str message, struct str *text)
 {
-    *text = STR("0");
-    return read_texts(d, message, &quantity_name, 1, text, NULL);
-}
-
-/* Key and value of a map entry; either may be missing. `quantity`: the value is a message around its text. */
-static bool read_entry(struct fill_decoder *d, struct str message, bool quantity, struct fill_pair *pair)
-{
-    *pair = (struct fill_pair){ STR(""), STR("") };
-    if (!read_texts(d, message, &entry_name, 2, &pair->key, &pair->value))
-        return false;
-    return !quantity || read_quantity(d, pair->value, &pair->value);
-}
-
-/* Only the key: the value may be of any kind. */
-static bool read_entry_key(struct fill_decoder *d, struct str message, struct str *key)
-{
     const char *at = message.p, *end = at + message.n;
-    *key = STR("");
+    *text = STR("0");
     while (at < end) {
-        struct wire_field f = next_field(d, at, end, &entry_name);
+        struct wire_field f = next_field(d, at, end, &quantity_name);
         if (!f.next)
             return false;
-        if (f.number == 1 && f.wire_type == PROTO_BYTES)
-            *key = (struct str){ f.p, f.n };
         at = f.next;
+        if (f.number > 1)
+            continue;
+        if (f.wire_type != PROTO_BYTES)
+            return wire_type_fault(d, &f, quantity_name);
+        *text = (struct str){ f.p, f.n };
     }
     return true;
+}
+
+/* ---- Entries of maps ----
+ *
+ * As in the generated code, key and value may be missing or reach past the entry as far as the message goes, and
+ * their wire types are not looked at. */
+
+/* The value of an entry; NULL in place of `text` when only keys are asked for. */
+static bool read_entry_value(struct fill_decoder *d, struct proto_scan *s, const struct field *field, struct str *text)
+{
+    struct str bytes;
+    uint64_t bits;
+    enum proto_wire_type wire_type = proto_wire_type(field->kind);
+    bool ok = wire_type == PROTO_BYTES    ? proto_scan_bytes(s, &bytes)
+              : wire_type == PROTO_VARINT ? proto_scan_varint(s, &bits)
+                                          : proto_scan_fixed64(s, &bits);
+    if (!ok)
+        return scan_fault(d, s);
+    if (!text || wire_type != PROTO_BYTES)
+        return true;
+    *text = bytes;
+    return field->kind != KIND_QUANTITY || read_quantity(d, bytes, text);
+}
+
+/* Fields of an entry; `message_end` is that of the message around it. */
+static bool read_entry(struct fill_decoder *d, const struct field *field, struct str entry, const char *message_end,
+                       struct str *key, struct str *value)
+{
+    const char *end = entry.p + entry.n;
+    struct proto_scan s = { .at = entry.p, .end = message_end };
+    while (s.at < end) {
+        if (!proto_scan_tag(&s))
+            return scan_fault(d, &s);
+        if (s.number == 2) {
+            if (!read_entry_value(d, &s, field, value))
+                return false;
+        } else if (s.number == 1 ? !proto_scan_bytes(&s, key) : !proto_skip(&s) || s.at > end) {
+            return scan_fault(d, &s);
+        }
+    }
+    /* what lies behind the end is read again, as the next fields */
+    if (work_take(&d->work, (uint64_t)(s.at - end) * PROTO_AGAIN_WEIGHT))
+        return true;
+    (void)work_error(d->e);
+    return false;
+}
+
+static bool read_pair(struct fill_decoder *d, const struct field *field, struct str entry, const char *message_end,
+                      struct fill_pair *pair)
+{
+    *pair = (struct fill_pair){ STR(""), field->kind == KIND_QUANTITY ? STR("0") : STR("") };
+    return read_entry(d, field, entry, message_end, &pair->key, &pair->value);
+}
+
+static bool read_key(struct fill_decoder *d, const struct field *field, struct str entry, const char *message_end,
+                     struct str *key)
+{
+    *key = STR("");
+    return read_entry(d, field, entry, message_end, key, NULL);
 }
 
 /* ---- Fields ---- */
@@ -192,9 +219,9 @@ static void *add_item(struct fill_decoder *d, struct fill_list *list, size_t siz
     return fill_item(d, list, list->n, size);
 }
 
-/* `bytes` is the content of a length-delimited field. */
+/* `bytes` is the content of a length-delimited field of the message that ends at message_end. */
 static bool fill_bytes(struct fill_decoder *d, const struct fill_row *row, const struct field *field,
-                       struct str bytes, char *at)
+                       struct str bytes, const char *message_end, char *at)
 {
     struct fill_list *list = (struct fill_list *)at;
     void *item;
@@ -221,10 +248,10 @@ static bool fill_bytes(struct fill_decoder *d, const struct fill_row *row, const
         return item != NULL;
     case FILL_HOW_MAP:
         item = add_item(d, list, sizeof(struct fill_pair));
-        return item && read_entry(d, bytes, field->kind == KIND_QUANTITY, item);
+        return item && read_pair(d, field, bytes, message_end, item);
     case FILL_HOW_KEYS:
         item = add_item(d, list, sizeof(struct str));
-        return item && read_entry_key(d, bytes, item);
+        return item && read_key(d, field, bytes, message_end, item);
     default:
         return false;
     }
@@ -241,13 +268,13 @@ static void fill_varint(const struct fill_row *row, const struct field *field, u
 }
 
 static bool fill_field(struct fill_decoder *d, const struct fill_row *row, const struct field *field,
-                       const struct wire_field *f, char *at)
+                       const struct wire_field *f, const char *message_end, char *at)
 {
     bool is_varint = row->how == FILL_HOW_BOOL || row->how == FILL_HOW_INT;
     if (f->wire_type != (is_varint ? PROTO_VARINT : PROTO_BYTES))
         return wire_type_fault(d, f, field->name);
     if (!is_varint)
-        return fill_bytes(d, row, field, (struct str){ f->p, f->n }, at);
+        return fill_bytes(d, row, field, (struct str){ f->p, f->n }, message_end, at);
     fill_varint(row, field, f->value, at);
     return true;
 }
@@ -276,7 +303,8 @@ static bool read_message(struct fill_decoder *d, const struct type *schema, cons
             const struct fill_row *row = &t->rows[slot];
             if (row->how == FILL_HOW_STR && f.wire_type == PROTO_BYTES) /* most fields are */
                 *(struct str *)(into + row->offset) = (struct str){ f.p, f.n };
-            else if (row->how != FILL_HOW_SKIP && !fill_field(d, row, &t->type->fields[slot], &f, into + row->offset))
+            else if (row->how != FILL_HOW_SKIP &&
+                     !fill_field(d, row, &t->type->fields[slot], &f, end, into + row->offset))
                 return fill_in_field(d, t->type, slot);
         } else if (slot == SLOT_INLINED + base) {
             if (!read_inlined(d, schema_inlined(schema, f.number), t, base, &f, into))

@@ -153,9 +153,9 @@ static void hash_changes(struct build *b, const struct node_in *in, struct node 
         const struct node_condition_in *c = &in->status.conditions.at[i];
         node->conditions_hash += hash_pair(b->syms, c->type, c->status);
     }
-    const fill_map *annotations = &in->meta.annotations;
-    for (uint32_t i = 0; i < annotations->n; i++)
-        node->annotations_hash += hash_pair(b->syms, annotations->at[i].key, annotations->at[i].value);
+    fill_map annotations = fill_map_settled(b->arena, &in->meta.annotations);
+    for (uint32_t i = 0; i < annotations.n; i++)
+        node->annotations_hash += hash_pair(b->syms, annotations.at[i].key, annotations.at[i].value);
 }
 
 static void build_features(struct build *b, const struct node_in *in, struct node *node)

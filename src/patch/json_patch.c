@@ -13,9 +13,11 @@
 
 struct run {
     struct arena *arena;
+    struct work *work;
     struct err *e;
     struct node *root, *op;
     size_t copied_bytes;
+    size_t visited_bytes; /* of the operation at hand, beyond its own text */
 };
 
 enum text_state { TEXT_GIVEN, TEXT_MISSING, TEXT_NOT_STRING };
@@ -105,10 +107,18 @@ static const char *list_place(struct arena *a, struct str key, uint32_t n, uint3
     return NULL;
 }
 
+/* Looking up a member walks those that were added; changing a list moves its elements, some at a time. */
+static void visit(struct run *r, const struct node *c)
+{
+    enum { ENTRIES_A_BYTE = 16, ITEMS_A_BYTE = 8 };
+    r->visited_bytes += c->kind == NODE_DOC ? (c->n - c->n_sorted) / ENTRIES_A_BYTE : c->n / ITEMS_A_BYTE;
+}
+
 /* The four things one can do to a container; each returns NULL or why it cannot be done. */
 
 static const char *get_child(struct run *r, struct node *c, struct str key, struct node **ret_child)
 {
+    visit(r, c);
     if (c->kind == NODE_DOC) {
         struct node **member = doc_find(c, key);
         *ret_child = member ? *member : NULL;
@@ -123,6 +133,7 @@ static const char *get_child(struct run *r, struct node *c, struct str key, stru
 
 static const char *set_child(struct run *r, struct node *c, struct str key, struct node *value)
 {
+    visit(r, c);
     uint32_t at = 0;
     if (c->kind == NODE_DOC) {
         doc_put(r->arena, c, key, value);
@@ -136,6 +147,7 @@ static const char *set_child(struct run *r, struct node *c, struct str key, stru
 
 static const char *add_child(struct run *r, struct node *c, struct str key, struct node *value)
 {
+    visit(r, c);
     if (c->kind == NODE_DOC) {
         doc_put(r->arena, c, key, value);
         return NULL;
@@ -156,6 +168,7 @@ static const char *add_child(struct run *r, struct node *c, struct str key, stru
 
 static const char *remove_child(struct run *r, struct node *c, struct str key)
 {
+    visit(r, c);
     uint32_t at = 0;
     if (c->kind == NODE_DOC) {
         if (doc_remove(c, key))
@@ -403,17 +416,20 @@ static enum err_code decode_document(struct run *r, struct str document)
     return ERR_OK;
 }
 
-enum err_code json_patch_apply(struct arena *a, struct str document, struct str patch,
+enum err_code json_patch_apply(struct arena *a, struct work *work, struct str document, struct str patch,
                                struct str *ret_document, struct err *e)
 {
     struct node *ops = NULL;
-    struct run r = { .arena = a, .e = e };
-    if (decode_patch(a, patch, &ops, e) || decode_document(&r, document))
+    struct run r = { .arena = a, .work = work, .e = e };
+    if (work_begin(work, patch.n, e) || decode_patch(a, patch, &ops, e) || decode_document(&r, document))
         return e->code;
     for (uint32_t i = 0; ops && i < ops->n; i++) {
         r.op = ops->items[i];
+        r.visited_bytes = 0;
         if (run_operation(&r))
             return e->code;
+        if (!work_take(work, r.visited_bytes))
+            return work_error(e);
     }
     return doc_text(a, r.root, ret_document) ? ERR_OK : fail(&r, "exceeded max depth");
 }

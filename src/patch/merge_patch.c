@@ -73,10 +73,12 @@ static bool read_document(struct arena *a, struct str text, struct node **ret_no
     return json_check(text, &ignored) == ERR_OK && doc_parse(a, text, ret_node);
 }
 
-enum err_code merge_patch_apply(struct arena *a, struct str document, struct str patch,
+enum err_code merge_patch_apply(struct arena *a, struct work *work, struct str document, struct str patch,
                                 struct str *ret_document, struct err *e)
 {
     struct node *doc = NULL, *change = NULL;
+    if (work_begin(work, patch.n, e)) /* all below is one walk over both */
+        return e->code;
     bool doc_good = read_document(a, document, &doc);
     bool patch_good = read_document(a, patch, &change);
     if (!doc_good || (patch_good && !doc))

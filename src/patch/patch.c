@@ -99,8 +99,8 @@ static enum err_code decode_patched(struct request *r, struct str text)
     struct findings found = { .n = 0 };
     struct object object;
     struct gvk seen;
-    if (object_read(r->arena, MEDIA_JSON, text, endpoint_of(r->type), strict(r) ? &found : NULL, &object, &seen,
-                    r->e))
+    if (object_read(r->arena, r->patch->work, MEDIA_JSON, text, endpoint_of(r->type), strict(r) ? &found : NULL,
+                    &object, &seen, r->e))
         return invalid(r, text, r->e->message);
     if (object.type != r->type)
         return invalid(r, text, other_type(r, object.type));
@@ -115,7 +115,7 @@ static enum err_code apply_json(struct request *r, struct str document)
     struct str patched;
     if (strict(r) && json_patch_check(r->arena, r->patch->body, &r->findings, r->e))
         return err_wrap(r->e, "error decoding patch");
-    if (json_patch_apply(r->arena, document, r->patch->body, &patched, r->e))
+    if (json_patch_apply(r->arena, r->patch->work, document, r->patch->body, &patched, r->e))
         return r->e->code == ERR_INVALID ? rejected(r) : r->e->code;
     return decode_patched(r, patched);
 }
@@ -125,7 +125,7 @@ static enum err_code apply_merge(struct request *r, struct str document)
     struct str patched;
     if (strict(r) && plain_check(r->arena, r->patch->body, &r->findings, r->e))
         return err_wrap(r->e, "error decoding patch");
-    if (merge_patch_apply(r->arena, document, r->patch->body, &patched, r->e))
+    if (merge_patch_apply(r->arena, r->patch->work, document, r->patch->body, &patched, r->e))
         return r->e->code;
     return decode_patched(r, patched);
 }
@@ -146,7 +146,7 @@ static const struct value *find_huge_number(const struct value *v)
 static enum err_code read_strategic(struct request *r, struct value *ret_patch)
 {
     if (plain_check(r->arena, r->patch->body, strict(r) ? &r->findings : NULL, r->e) ||
-        json_decode_plain(r->arena, r->patch->body, ret_patch, r->e))
+        json_decode_plain(r->arena, r->patch->work, r->patch->body, ret_patch, r->e))
         return r->e->code;
     const struct value *huge = find_huge_number(ret_patch);
     if (huge)
@@ -171,11 +171,12 @@ static struct str printed(struct request *r, const struct value *patch)
 static enum err_code apply_strategic(struct request *r, struct str document)
 {
     struct value original, patch, merged;
-    if (read_strategic(r, &patch) || json_decode_plain(r->arena, document, &original, r->e))
+    if (read_strategic(r, &patch) || json_decode_plain(r->arena, r->patch->work, document, &original, r->e))
         return r->e->code;
-    if (strategic_patch_apply(r->arena, r->type, &original, &patch, &merged, r->e))
+    if (strategic_patch_apply(r->arena, r->patch->work, r->type, &original, &patch, &merged, r->e))
         return r->e->code == ERR_INVALID ? rejected(r) : r->e->code;
-    if (convert_plain(r->arena, r->type, &merged, strict(r) ? &r->findings : NULL, &r->outcome->object, r->e))
+    if (convert_plain(r->arena, r->patch->work, r->type, &merged, strict(r) ? &r->findings : NULL,
+                      &r->outcome->object, r->e))
         return invalid(r, printed(r, &patch), r->e->message);
     return judge_findings(r, printed(r, &patch));
 }
@@ -199,7 +200,11 @@ enum err_code patch_apply(struct arena *a, const struct type *t, const struct va
     struct request r = { .arena = a, .type = t, .patch = patch, .outcome = outcome, .findings = { .arena = a },
                          .e = e };
     *outcome = (struct patch_outcome){ 0 };
-    if (apply(&r, encode(&r, current)))
+    struct str document = encode(&r, current);
+    if (work_begin(patch->work, patch->body.n, e))
+        return e->code;
+    work_extend(patch->work, document.n);
+    if (apply(&r, document))
         return e->code;
     if (t->flags & TYPE_OBJECT) /* no patch changes what an object is */
         for (unsigned slot = SLOT_KIND; slot <= SLOT_API_VERSION; slot++)

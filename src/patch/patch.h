@@ -11,8 +11,8 @@
  * patch_apply is what a request does: encode the object, patch, decode again, and tell unknown and duplicate
  * fields as the request's fieldValidation wants it. The result is the typed object before defaulting.
  *
- * Limits: operations and copied bytes as below, nesting as in value.h; the length of a body is the server's
- * business. Thread: any. Memory: results live in the arena and may point into the inputs. */
+ * Limits: operations and copied bytes as below, nesting as in value.h, length of a body and work as in work.h.
+ * Thread: any. Memory: results live in the arena and may point into the inputs. */
 #pragma once
 
 #include "base/err.h"
@@ -28,6 +28,7 @@ enum {
 enum patch_type { PATCH_TYPE_JSON, PATCH_TYPE_MERGE, PATCH_TYPE_STRATEGIC };
 
 struct patch {
+    struct work *work; /* of the request: the length that a body may have */
     enum patch_type type;
     enum field_validation validation;
     struct str body;
@@ -48,12 +49,12 @@ enum err_code patch_apply(struct arena *a, const struct type *t, const struct va
 
 /* INVALID says which operation does not apply and why; BAD_REQUEST and TOO_LARGE are about the patch
  * itself. */
-enum err_code json_patch_apply(struct arena *a, struct str document, struct str patch,
+enum err_code json_patch_apply(struct arena *a, struct work *work, struct str document, struct str patch,
                                struct str *ret_document, struct err *e) ERR_MUST_CHECK;
-enum err_code merge_patch_apply(struct arena *a, struct str document, struct str patch,
+enum err_code merge_patch_apply(struct arena *a, struct work *work, struct str document, struct str patch,
                                 struct str *ret_document, struct err *e) ERR_MUST_CHECK;
 /* Both values are plain maps (or null) and are used up. Most faults are UNKNOWN, as upstream has no reason
  * for them; a directive of the wrong form is BAD_REQUEST. */
-enum err_code strategic_patch_apply(struct arena *a, const struct type *t, struct value *original,
-                                    struct value *patch, struct value *ret_value,
+enum err_code strategic_patch_apply(struct arena *a, struct work *work, const struct type *t,
+                                    struct value *original, struct value *patch, struct value *ret_value,
                                     struct err *e) ERR_MUST_CHECK;

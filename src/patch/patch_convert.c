@@ -16,6 +16,7 @@
 
 struct converter {
     struct arena *arena;
+    struct work *work;
     struct texts *findings; /* NULL: nobody asks */
     struct err *e;
     struct strbuf path; /* kept up only when somebody asks */
@@ -173,6 +174,8 @@ static enum err_code convert_quantity(struct converter *c, const struct value *f
     struct quantity q;
     if (quantity_parse_json(c->arena, json_text_of(c->arena, from), &q, c->e))
         return invalid(c, c->e->message);
+    if (!work_take(c->work, q.n_digits))
+        return work_error(c->e);
     *to = value_string(q.text.n ? q.text : quantity_text(c->arena, &q));
     return ERR_OK;
 }
@@ -208,7 +211,7 @@ static enum err_code convert_by_shape(struct converter *c, const struct field *f
                            .hash = hash, .hash_bits = 1 };
     struct member member = { STR("v"), *from };
     struct value object = value_map(&member, 1), decoded;
-    if (json_decode(c->arena, &around, json_text_of(c->arena, &object), NULL, &decoded, c->e))
+    if (json_decode(c->arena, c->work, &around, json_text_of(c->arena, &object), NULL, &decoded, c->e))
         return invalid(c, c->e->message);
     *to = decoded.slots[0];
     return ERR_OK;
@@ -404,10 +407,10 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-enum err_code convert_plain(struct arena *a, const struct type *t, const struct value *plain,
+enum err_code convert_plain(struct arena *a, struct work *work, const struct type *t, const struct value *plain,
                             struct texts *findings, struct value *ret_value, struct err *e)
 {
-    struct converter c = { .arena = a, .findings = findings, .e = e };
+    struct converter c = { .arena = a, .work = work, .findings = findings, .e = e };
     unsigned n_before = findings ? findings->n : 0;
     strbuf_init(&c.path, STRBUF_NO_MAX);
     enum err_code rc = convert_struct(&c, t, plain, ret_value);

@@ -42,6 +42,7 @@ struct node **doc_find(struct node *doc, struct str key);
 void doc_put(struct arena *a, struct node *doc, struct str key, struct node *value);
 bool doc_remove(struct node *doc, struct str key);
 /* Of a list; `at` is within it. */
+/* Both move the elements behind the place. */
 void ary_insert(struct arena *a, struct node *ary, uint32_t at, struct node *value);
 void ary_remove(struct node *ary, uint32_t at);
 /* Touches what it compares. Scalars are equal when they are spelled alike. */
@@ -68,7 +69,7 @@ enum err_code plain_check(struct arena *a, struct str patch, struct texts *findi
 
 /* A plain value to a typed one without a detour over text, as the API server does after a strategic merge.
  * `findings` (or NULL) gets unknown fields, sorted. INVALID with the converter's own texts. */
-enum err_code convert_plain(struct arena *a, const struct type *t, const struct value *plain,
+enum err_code convert_plain(struct arena *a, struct work *work, const struct type *t, const struct value *plain,
                             struct texts *findings, struct value *ret_value,
                             struct err *e) ERR_MUST_CHECK;
 

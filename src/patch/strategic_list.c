@@ -256,6 +256,8 @@ enum err_code smp_order_list(struct smp *m, const struct value *merged, const st
                              const struct value *server_order, const char *merge_key, bool of_maps,
                              struct value *ret_list)
 {
+    if (smp_charge(m, (size_t)merged->n + order->n + server_order->n, sizeof(struct ranked)))
+        return m->e->code;
     struct key_index named_at = index_list(m, order, merge_key);
     struct key_index server_at = index_list(m, server_order, merge_key);
     struct ranked *patch = arena_alloc(m->arena, merged->n * sizeof(*patch));
@@ -382,21 +384,24 @@ struct deletion {
     uint32_t n_leftovers, n_alive_end;
 };
 
-static void delete_key(struct deletion *d, const struct value *list, const struct value *key)
+static enum err_code delete_key(struct smp *m, struct deletion *d, const struct value *list, const struct value *key)
 {
     const struct key_index *index = &d->index;
     while (d->n_alive_end > 0 && d->dead[d->n_alive_end - 1])
         d->n_alive_end--;
     if (d->n_alive_end == 0)
-        return;
+        return ERR_OK;
     struct value last = list->items[d->n_alive_end - 1];
     for (uint32_t k = first_with_key(index, key);
          k < index->n && compare_keys(&index->keys[k].key, key) == 0; k++) {
+        if (smp_charge(m, 1, sizeof(struct keyed)))
+            return m->e->code;
         if (d->dead[index->keys[k].at])
             continue;
         d->dead[index->keys[k].at] = true;
         d->leftovers[d->n_leftovers++] = last;
     }
+    return ERR_OK;
 }
 
 static void close_gaps(struct deletion *d, struct value *list)
@@ -434,9 +439,10 @@ static enum err_code apply_special_elements(struct smp *m, struct value *origina
             return smp_no_merge_key(m, element, merge_key);
         if (str_is(word, "merge"))
             return err_set(m->e, ERR_UNKNOWN, "merging lists cannot yet be specified in the patch");
-        if (str_is(word, "delete"))
-            delete_key(&d, original, key);
-        else if (str_is(word, "replace"))
+        if (str_is(word, "delete")) {
+            if (delete_key(m, &d, original, key))
+                return m->e->code;
+        } else if (str_is(word, "replace"))
             replace = true;
         else
             return smp_bad_directive(m, directive, element);
@@ -521,6 +527,8 @@ enum err_code smp_merge_lists(struct smp *m, struct value *original, struct valu
     *ret_merged = *original;
     if (original->n == 0 && patch->n == 0)
         return ERR_OK;
+    if (smp_charge(m, (size_t)original->n + patch->n, 2 * sizeof(struct keyed)))
+        return m->e->code;
     if (smp_element_kind(m, original, patch, &of_maps))
         return m->e->code;
     if (of_maps)

@@ -21,6 +21,11 @@
 #define BAD_RETAIN_KEYS "invalid patch format of retainKeys"
 #define BAD_ELEMENT_ORDER "invalid patch format of setElementOrder list"
 
+enum err_code smp_charge(struct smp *m, size_t n, size_t size)
+{
+    return work_take(m->work, (uint64_t)n * size) ? ERR_OK : work_error(m->e);
+}
+
 /* ---- Errors ---- */
 
 enum err_code smp_no_merge_key(struct smp *m, const struct value *map, const char *merge_key)
@@ -89,18 +94,21 @@ static void sweep(struct value *map)
     map->n = kept;
 }
 
-static void put_member(struct smp *m, struct value *map, struct str key, struct value v)
+static enum err_code put_member(struct smp *m, struct value *map, struct str key, struct value v)
 {
     struct value *found = value_member(map, key);
     if (found) {
         *found = v;
-        return;
+        return ERR_OK;
     }
-    struct member *members = arena_alloc(m->arena, (map->n + 1) * sizeof(*members));
+    if (smp_charge(m, map->n, sizeof(struct member)))
+        return m->e->code;
+    struct member *members = arena_alloc(m->arena, ((size_t)map->n + 1) * sizeof(*members));
     if (map->n)
         memcpy(members, map->members, map->n * sizeof(*members));
     members[map->n] = (struct member){ key, v };
     *map = value_map(members, value_sort_members(members, map->n + 1));
+    return ERR_OK;
 }
 
 /* ---- Values of the patch that go into the result as they are ---- */
@@ -247,9 +255,9 @@ static enum err_code apply_order(struct smp *m, struct value *original, struct v
     if (merge_for_order(m, mine, change, &how, &merged))
         return m->e->code;
     if (smp_element_kind(m, &server_order, change ? change : &empty, &of_maps) ||
-        smp_order_list(m, &merged, order, &server_order, how.field->merge_key, of_maps, &ordered))
+        smp_order_list(m, &merged, order, &server_order, how.field->merge_key, of_maps, &ordered) ||
+        put_member(m, original, name, ordered))
         return m->e->code;
-    put_member(m, original, name, ordered);
     delete_member(patch, name);
     return ERR_OK;
 }
@@ -384,6 +392,8 @@ static enum err_code apply_directive(struct smp *m, struct value *original, stru
 
 enum err_code smp_merge_maps(struct smp *m, struct value *original, struct value *patch, struct smp_type at)
 {
+    if (smp_charge(m, (size_t)original->n + patch->n, sizeof(struct member)))
+        return m->e->code;
     if (smp_member(patch, STR(SMP_DIRECTIVE)))
         return apply_directive(m, original, patch);
     if (apply_retain_keys(m, original, patch) || apply_element_orders(m, original, patch, at) ||
@@ -392,10 +402,11 @@ enum err_code smp_merge_maps(struct smp *m, struct value *original, struct value
     return ERR_OK;
 }
 
-enum err_code strategic_patch_apply(struct arena *a, const struct type *t, struct value *original,
-                                    struct value *patch, struct value *ret_value, struct err *e)
+enum err_code strategic_patch_apply(struct arena *a, struct work *work, const struct type *t,
+                                    struct value *original, struct value *patch, struct value *ret_value,
+                                    struct err *e)
 {
-    struct smp m = { a, e };
+    struct smp m = { a, work, e };
     if (patch->kind == VALUE_MAP && smp_merge_maps(&m, original, patch, smp_root_type(t)))
         return e->code;
     *ret_value = *original;

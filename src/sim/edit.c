@@ -57,7 +57,7 @@ struct value edit_constant(struct arena *a, const char *type_name, const char *j
     struct err e;
     err_init(&e, a);
     struct value v;
-    enum err_code code = json_decode(a, t, str_of(json), NULL, &v, &e);
+    enum err_code code = json_decode(a, WORK_OWN, t, str_of(json), NULL, &v, &e);
     assert(code == ERR_OK);
     (void)code;
     return v;

@@ -21,6 +21,7 @@
 
 enum {
     SIM_OBJECTS_MAX = 1 << 21,
+    SIM_DOCUMENT_BYTES_MAX = 1 << 30, /* of one document of a file: dumps of whole clusters are lists */
     SIM_WARNINGS_MAX = 1000, /* that are kept; the others are counted */
 };
 

@@ -208,7 +208,9 @@ static bool decode_as(struct reader *r, const struct type *t, struct str json, s
 {
     struct err ignored;
     err_init(&ignored, &r->scratch);
-    if (!t || !(t->flags & TYPE_OBJECT) || json_decode(&r->scratch, t, json, &r->findings, ret_value, &ignored))
+    struct work work = work_init(SIM_DOCUMENT_BYTES_MAX);
+    if (!t || !(t->flags & TYPE_OBJECT) ||
+        json_decode(&r->scratch, &work, t, json, &r->findings, ret_value, &ignored))
         return false;
     struct str api_version = value_text(&ret_value->slots[SLOT_API_VERSION]);
     struct str kind = value_text(&ret_value->slots[SLOT_KIND]);
@@ -221,8 +223,9 @@ static bool decode_as(struct reader *r, const struct type *t, struct str json, s
 static enum err_code read_typed(struct reader *r, const struct origin *at, const struct type *t, struct str json)
 {
     struct value v;
+    struct work work = work_init(SIM_DOCUMENT_BYTES_MAX);
     arena_reset(&r->scratch);
-    if (json_decode(&r->scratch, t, json, &r->findings, &v, r->e))
+    if (json_decode(&r->scratch, &work, t, json, &r->findings, &v, r->e))
         return fail_object(r, at, t, json);
     warn_findings(r, at, t, json);
     return add_value(r, at, t, &v, json);
@@ -420,8 +423,9 @@ static enum err_code fail_yaml(struct reader *r, const struct origin *at, struct
 static enum err_code read_yaml(struct reader *r, const struct origin *at, struct str yaml)
 {
     struct str json, whole;
+    struct work work = work_init(SIM_DOCUMENT_BYTES_MAX);
     arena_reset(&r->document);
-    if (yaml_to_json(&r->document, yaml, &r->findings, &json, r->e))
+    if (yaml_to_json(&r->document, &work, yaml, &r->findings, &json, r->e))
         return fail_yaml(r, at, yaml);
     for (unsigned i = 0; i < r->findings.n; i++)
         sim_warn(r->in, "%s: %s", origin_text(&r->document, at), r->findings.texts[i]);

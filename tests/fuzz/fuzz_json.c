@@ -55,7 +55,7 @@ static void check_rounds(struct arena *a, const struct type *t, const struct val
         struct value again;
         struct err e;
         err_init(&e, a);
-        if (json_decode(a, t, text, NULL, &again, &e)) {
+        if (json_decode(a, WORK_OWN, t, text, NULL, &again, &e)) {
             must(one_way(e.message));
             return;
         }
@@ -70,7 +70,7 @@ static void check_plain(struct arena *a, struct str text, bool valid)
     struct value v, again;
     struct err e;
     err_init(&e, a);
-    if (json_decode_plain(a, text, &v, &e)) {
+    if (json_decode_plain(a, WORK_OWN, text, &v, &e)) {
         must(!valid || str_is(str_of(e.message), "exceeded max depth"));
         return;
     }
@@ -78,7 +78,7 @@ static void check_plain(struct arena *a, struct str text, bool valid)
     struct strbuf out;
     strbuf_init(&out, STRBUF_NO_MAX);
     json_encode_plain(&out, &v);
-    must(!json_decode_plain(a, strbuf_str(&out), &again, &e));
+    must(!json_decode_plain(a, WORK_OWN, strbuf_str(&out), &again, &e));
     struct value copy = value_copy(a, &again);
     must(value_equal(&again, &copy));
     strbuf_fini(&out);
@@ -93,11 +93,11 @@ static void check_body(struct arena *a, const struct type *t, struct str text, s
     struct err e;
     err_init(&e, a);
     findings.n = 0;
-    bool reads = !object_read(a, MEDIA_JSON, text, endpoint, &findings, &o, &seen, &e);
+    bool reads = !object_read(a, WORK_OWN, MEDIA_JSON, text, endpoint, &findings, &o, &seen, &e);
     must(reads || e.message[0]);
     if (reads && o.type == t)
         must(decodes);
-    bool strict = !object_decode(a, MEDIA_JSON, text, endpoint, VALIDATION_STRICT, &findings, &o, &e);
+    bool strict = !object_decode(a, WORK_OWN, MEDIA_JSON, text, endpoint, VALIDATION_STRICT, &findings, &o, &e);
     must(strict || e.message[0]);
 }
 
@@ -119,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     bool valid = !json_check(text, &syntax);
     struct findings findings = { .n = 0 };
     struct value v;
-    bool decodes = !json_decode(&a, t, text, &findings, &v, &e);
+    bool decodes = !json_decode(&a, WORK_OWN, t, text, &findings, &v, &e);
     must(!decodes || valid);
     must(valid || strcmp(syntax.message, e.message) == 0);
     if (decodes)

@@ -22,11 +22,11 @@ static void patch_plain(struct arena *a, bool json, struct str document, struct 
     struct str got, again;
     struct err e;
     err_init(&e, a);
-    enum err_code rc = json ? json_patch_apply(a, document, patch, &got, &e)
-                            : merge_patch_apply(a, document, patch, &got, &e);
+    enum err_code rc = json ? json_patch_apply(a, WORK_OWN, document, patch, &got, &e)
+                            : merge_patch_apply(a, WORK_OWN, document, patch, &got, &e);
     if (rc || json_check(got, &e)) /* operations may nest deeper than text may be */
         return;
-    must(!json_patch_apply(a, got, STR("[]"), &again, &e));
+    must(!json_patch_apply(a, WORK_OWN, got, STR("[]"), &again, &e));
     must(str_eq(got, again));
 }
 
@@ -45,7 +45,7 @@ static void patch_typed(struct arena *a, const struct type *t, struct patch patc
     struct value object, again;
     struct err e;
     err_init(&e, a);
-    if (json_decode(a, t, document, NULL, &object, &e))
+    if (json_decode(a, WORK_OWN, t, document, NULL, &object, &e))
         return;
     struct patch_outcome outcome;
     if (patch_apply(a, t, &object, &patch, &outcome, &e)) {
@@ -53,7 +53,7 @@ static void patch_typed(struct arena *a, const struct type *t, struct patch patc
         return;
     }
     struct str text = encode(a, t, &outcome.object);
-    must(!json_decode(a, t, text, NULL, &again, &e));
+    must(!json_decode(a, WORK_OWN, t, text, NULL, &again, &e));
     must(str_eq(text, encode(a, t, &again)));
 }
 
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct str all = arena_str(&a, (struct str){ (const char *)data + 1, n - 1 });
     struct str document = str_first(all, str_index(all, '\0'));
     unsigned pick = data[0];
-    struct patch patch = { pick % 3, pick / 3 % 3, str_from(all, document.n + 1) };
+    struct patch patch = { WORK_OWN, pick % 3, pick / 3 % 3, str_from(all, document.n + 1) };
     if (pick / 9 % 5 == 4)
         patch_plain(&a, pick % 2, document, patch.body);
     else

@@ -21,7 +21,7 @@ static bool transcode(struct arena *a, struct str bytes, struct strbuf *proto, s
     err_init(&e, a);
     const struct type *t = NULL;
     struct value v;
-    if (proto_decode_object(a, bytes, STR("v1"), STR("Pod"), &t, &v, &e)) {
+    if (proto_decode_object(a, WORK_OWN, bytes, STR("v1"), STR("Pod"), &t, &v, &e)) {
         must(e.message && *e.message);
         return false;
     }

@@ -56,7 +56,7 @@ static bool read_back(struct arena *a, struct str yaml, struct str *ret_json)
 {
     struct err e;
     err_init(&e, a);
-    if (!yaml_to_json(a, yaml, NULL, ret_json, &e))
+    if (!yaml_to_json(a, WORK_OWN, yaml, NULL, ret_json, &e))
         return true;
     must(strstr(e.message, "max depth"), e.message, yaml);
     return false;
@@ -68,7 +68,7 @@ static void check_yaml(struct arena *a, struct str yaml)
     struct str json, again;
     struct err e;
     err_init(&e, a);
-    if (yaml_to_json(a, yaml, &findings, &json, &e)) {
+    if (yaml_to_json(a, WORK_OWN, yaml, &findings, &json, &e)) {
         must(e.message && !findings.n, "failure without a text", yaml);
         return;
     }

@@ -399,7 +399,7 @@ TEST(both_formats_give_the_same)
     struct err e;
     err_init(&e, &a);
     struct value v;
-    CHECK(!json_decode(&a, object_type.type, str_of(json), NULL, &v, &e));
+    CHECK(!json_decode(&a, WORK_OWN, object_type.type, str_of(json), NULL, &v, &e));
     struct strbuf message;
     strbuf_init(&message, STRBUF_NO_MAX);
     proto_encode(&message, object_type.type, &v);

@@ -29,7 +29,7 @@ static struct str through(struct arena *a, const char *type, struct str json)
     struct value v;
     struct err e;
     err_init(&e, a);
-    if (json_decode(a, t, json, NULL, &v, &e))
+    if (json_decode(a, WORK_OWN, t, json, NULL, &v, &e))
         return str_of(e.message);
     return encoded(a, t, &v);
 }
@@ -255,7 +255,8 @@ TEST(faults_name_the_field)
         struct value v;
         arena_init(&a);
         err_init(&e, &a);
-        bool failed = json_decode(&a, schema_type(STR("core/v1.Pod")), str_of(cases[i].text), &found, &v, &e) != ERR_OK;
+        const struct type *t = schema_type(STR("core/v1.Pod"));
+        bool failed = json_decode(&a, WORK_OWN, t, str_of(cases[i].text), &found, &v, &e) != ERR_OK;
         CHECK_INT(cases[i].name, failed, strcmp(cases[i].name, "nothing") != 0);
         CHECK_INT(cases[i].name, found.fault.path != NULL, cases[i].path != NULL);
         if (cases[i].path) {
@@ -335,7 +336,7 @@ TEST(findings_name_unknown_and_repeated_fields)
         struct value v;
         struct err e;
         err_init(&e, &a);
-        CHECK(!json_decode(&a, type_of(rows[i].type), str_of(rows[i].in), &f, &v, &e));
+        CHECK(!json_decode(&a, WORK_OWN, type_of(rows[i].type), str_of(rows[i].in), &f, &v, &e));
         unsigned n = 0;
         for (; rows[i].want[n]; n++)
             CHECK_TEXT(rows[i].what, n < f.n ? f.texts[n] : "(none)", rows[i].want[n]);
@@ -358,7 +359,7 @@ TEST(many_keys_and_many_findings)
     struct value v;
     struct err e;
     err_init(&e, &a);
-    CHECK(!json_decode(&a, type_of("core/v1.ConfigMap"), strbuf_str(&json), &f, &v, &e));
+    CHECK(!json_decode(&a, WORK_OWN, type_of("core/v1.ConfigMap"), strbuf_str(&json), &f, &v, &e));
     CHECK_INT("findings end", f.n, JSON_FINDINGS_MAX);
     CHECK_TEXT("in order", f.texts[1], "duplicate field \"data.k7\"");
     CHECK_INT("members", value_path(type_of("core/v1.ConfigMap"), &v, "data")->n, 1500);
@@ -397,7 +398,7 @@ TEST(repeated_keys_cost_no_more_than_their_text)
         struct value v;
         struct err e;
         err_init(&e, &a);
-        CHECK(!json_decode(&a, t, strbuf_str(&json), NULL, &v, &e));
+        CHECK(!json_decode(&a, WORK_OWN, t, strbuf_str(&json), NULL, &v, &e));
         CHECK_INT(rows[i].what, value_path(t, &v, rows[i].path)->n, rows[i].n);
         CHECK(a.n_bytes < 64 << 20);
         strbuf_fini(&json);
@@ -422,7 +423,7 @@ TEST(lists_are_not_confused_wherever_they_stand_in_memory)
         struct value v;
         struct err e;
         err_init(&e, &a);
-        CHECK(!json_decode(&a, t, strbuf_str(&json), NULL, &v, &e));
+        CHECK(!json_decode(&a, WORK_OWN, t, strbuf_str(&json), NULL, &v, &e));
         json_encode(&out, t, &v);
         CHECK(strstr(strbuf_cstr(&out), "\"tolerations\":[{}]"));
         CHECK(strstr(strbuf_cstr(&out), "{\"name\":\"a\",\"image\":\"b\",\"resources\":{},\"stdin\":true,\"tty\":true}"));
@@ -440,7 +441,7 @@ TEST(findings_of_a_text_that_is_refused_are_dropped)
     struct value v;
     struct err e;
     err_init(&e, &a);
-    CHECK(json_decode(&a, type_of("core/v1.Pod"), STR("{\"x\":1,\"spec\":[]}"), &f, &v, &e));
+    CHECK(json_decode(&a, WORK_OWN, type_of("core/v1.Pod"), STR("{\"x\":1,\"spec\":[]}"), &f, &v, &e));
     CHECK_INT("findings", f.n, 1);
     arena_fini(&a);
 }
@@ -473,7 +474,7 @@ TEST(depth_is_limited)
         struct value v;
         struct err e;
         err_init(&e, &a);
-        CHECK_INT("plain", !json_decode_plain(&a, text, &v, &e), rows[i].accepted);
+        CHECK_INT("plain", !json_decode_plain(&a, WORK_OWN, text, &v, &e), rows[i].accepted);
         strbuf_fini(&json);
         arena_fini(&a);
     }
@@ -514,7 +515,7 @@ TEST(a_full_buffer_stays_within_its_maximum)
     struct err e;
     err_init(&e, &a);
     CHECK(!json_decode(
-        &a, t, STR("{\"metadata\":{\"name\":\"a\",\"labels\":{\"<\":\"b\"}},\"spec\":{\"containers\":[{}]}}"),
+        &a, WORK_OWN, t, STR("{\"metadata\":{\"name\":\"a\",\"labels\":{\"<\":\"b\"}},\"spec\":{\"containers\":[{}]}}"),
         NULL, &v, &e));
     size_t n = encoded(&a, t, &v).n;
     for (size_t max = 0; max < n; max++) {
@@ -555,7 +556,7 @@ TEST(plain_documents_come_back)
         struct value v;
         struct err e;
         err_init(&e, &a);
-        if (json_decode_plain(&a, str_of(rows[i].in), &v, &e))
+        if (json_decode_plain(&a, WORK_OWN, str_of(rows[i].in), &v, &e))
             strbuf_add_text(&out, e.message);
         else
             json_encode_plain(&out, &v);

@@ -11,7 +11,7 @@ static struct str answer(struct arena *a, enum media m, struct str body, struct 
     struct object o;
     struct err e;
     err_init(&e, a);
-    if (object_decode(a, m, body, endpoint, validation, findings, &o, &e))
+    if (object_decode(a, WORK_OWN, m, body, endpoint, validation, findings, &o, &e))
         return str_of(e.message);
     struct strbuf out;
     strbuf_init(&out, STRBUF_NO_MAX);
@@ -185,7 +185,7 @@ TEST(what_is_encoded_decodes_again_in_every_media_type)
     struct object o;
     struct err e;
     err_init(&e, &a);
-    CHECK(!object_decode(&a, MEDIA_JSON, str_of(body), pods, VALIDATION_STRICT, &f, &o, &e));
+    CHECK(!object_decode(&a, WORK_OWN, MEDIA_JSON, str_of(body), pods, VALIDATION_STRICT, &f, &o, &e));
     for (enum media m = MEDIA_JSON; m <= MEDIA_PROTOBUF; m++) {
         struct strbuf out;
         strbuf_init(&out, STRBUF_NO_MAX);

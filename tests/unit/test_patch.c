@@ -21,14 +21,15 @@ struct plain_case {
 };
 
 static void run_plain(const struct plain_case *c,
-                      enum err_code (*apply)(struct arena *, struct str, struct str, struct str *, struct err *))
+                      enum err_code (*apply)(struct arena *, struct work *, struct str, struct str, struct str *,
+                                             struct err *))
 {
     arena_init(&arena);
     for (; c->name; c++) {
         struct str got = { 0 };
         struct err e;
         err_init(&e, &arena);
-        enum err_code rc = apply(&arena, str_of(c->document), str_of(c->patch), &got, &e);
+        enum err_code rc = apply(&arena, WORK_OWN, str_of(c->document), str_of(c->patch), &got, &e);
         CHECK_INT(c->name, rc, c->code);
         CHECK_STR(c->name, rc ? str_of(e.message) : got, str_of(c->want));
     }
@@ -149,8 +150,8 @@ static void run_typed(const struct typed_case *c, enum patch_type type, enum fie
         struct value object;
         struct err e;
         err_init(&e, &arena);
-        CHECK_INT(c->name, json_decode(&arena, t, str_of(c->object), NULL, &object, &e), ERR_OK);
-        struct patch patch = { type, validation, str_of(c->patch) };
+        CHECK_INT(c->name, json_decode(&arena, WORK_OWN, t, str_of(c->object), NULL, &object, &e), ERR_OK);
+        struct patch patch = { WORK_OWN, type, validation, str_of(c->patch) };
         struct patch_outcome outcome;
         enum err_code rc = patch_apply(&arena, t, &object, &patch, &outcome, &e);
         if (rc != c->code)
@@ -319,8 +320,9 @@ TEST(lenient_requests_get_warnings)
     struct value object;
     struct err e;
     err_init(&e, &arena);
-    CHECK(!json_decode(&arena, t, STR(POD(META)), NULL, &object, &e));
-    struct patch patch = { PATCH_TYPE_STRATEGIC, VALIDATION_WARN, STR("{\"spec\":{\"x\":1,\"x\":2,\"hostname\":\"h\"}}") };
+    CHECK(!json_decode(&arena, WORK_OWN, t, STR(POD(META)), NULL, &object, &e));
+    struct patch patch = { WORK_OWN, PATCH_TYPE_STRATEGIC, VALIDATION_WARN,
+                           STR("{\"spec\":{\"x\":1,\"x\":2,\"hostname\":\"h\"}}") };
     struct patch_outcome outcome;
     CHECK(!patch_apply(&arena, t, &object, &patch, &outcome, &e));
     CHECK_INT("warnings", outcome.n_warnings, 2);
@@ -337,8 +339,9 @@ TEST(a_refusal_quotes_what_was_refused)
     struct value object;
     struct err e;
     err_init(&e, &arena);
-    CHECK(!json_decode(&arena, t, STR(POD(META)), NULL, &object, &e));
-    struct patch patch = { PATCH_TYPE_STRATEGIC, VALIDATION_IGNORE, STR("{\"spec\":{\"a\":null,\"priority\":1.5}}") };
+    CHECK(!json_decode(&arena, WORK_OWN, t, STR(POD(META)), NULL, &object, &e));
+    struct patch patch = { WORK_OWN, PATCH_TYPE_STRATEGIC, VALIDATION_IGNORE,
+                           STR("{\"spec\":{\"a\":null,\"priority\":1.5}}") };
     struct patch_outcome outcome;
     CHECK_INT("strategic", patch_apply(&arena, t, &object, &patch, &outcome, &e), ERR_INVALID);
     CHECK_TEXT("cause", outcome.cause,
@@ -346,7 +349,8 @@ TEST(a_refusal_quotes_what_was_refused)
     CHECK_TEXT("message", e.message,
                " \"\" is invalid: patch: Invalid value: \"map[spec:map[a:<nil> priority:1.5]]\": "
                "cannot convert float64 to int32");
-    patch = (struct patch){ PATCH_TYPE_JSON, VALIDATION_IGNORE, STR("[{\"op\":\"remove\",\"path\":\"/spec/x\"}]") };
+    patch = (struct patch){ WORK_OWN, PATCH_TYPE_JSON, VALIDATION_IGNORE,
+                            STR("[{\"op\":\"remove\",\"path\":\"/spec/x\"}]") };
     CHECK_INT("json", patch_apply(&arena, t, &object, &patch, &outcome, &e), ERR_INVALID);
     CHECK_TEXT("hidden", e.message, "the server rejected our request due to an error in our request");
     CHECK(outcome.detail && !outcome.cause);
@@ -376,12 +380,14 @@ TEST(json_patches_have_limits)
     struct err e;
     err_init(&e, &arena);
     const char *noop = "{\"op\":\"test\",\"path\":\"/a%zu\"}";
-    CHECK(!json_patch_apply(&arena, STR("{}"), repeat("[", noop, ",", "]", PATCH_OPERATIONS_MAX), &got, &e));
-    CHECK_INT("one more", json_patch_apply(&arena, STR("{}"), repeat("[", noop, ",", "]", PATCH_OPERATIONS_MAX + 1),
+    CHECK(!json_patch_apply(&arena, WORK_OWN, STR("{}"), repeat("[", noop, ",", "]", PATCH_OPERATIONS_MAX), &got, &e));
+    CHECK_INT("one more", json_patch_apply(&arena, WORK_OWN, STR("{}"),
+                                         repeat("[", noop, ",", "]", PATCH_OPERATIONS_MAX + 1),
                                            &got, &e), ERR_TOO_LARGE);
     /* Each copy doubles the document. */
     struct str doubling = repeat("[", "{\"op\":\"copy\",\"from\":\"/a\",\"path\":\"/a/b%zu\"}", ",", "]", 40);
-    CHECK_INT("doubling", json_patch_apply(&arena, STR("{\"a\":{\"x\":1}}"), doubling, &got, &e), ERR_INVALID);
+    CHECK_INT("doubling", json_patch_apply(&arena, WORK_OWN, STR("{\"a\":{\"x\":1}}"), doubling, &got, &e),
+              ERR_INVALID);
     CHECK(strstr(e.message, "Unable to complete the copy, the accumulated size increase of copy is "));
     /* Operations nest the document into itself deeper than any text may be. */
     struct str deep = repeat("", "[", "", "", 900), close = repeat("", "]", "", "", 900);
@@ -389,10 +395,10 @@ TEST(json_patches_have_limits)
     struct str patch = str_of(arena_printf(&arena, "[{\"op\":\"add\",\"path\":\"%.*s/-\",\"value\":%.*s%.*s}]",
                                            STR_ARG(path), STR_ARG(deep), STR_ARG(close)));
     struct str document = str_of(arena_printf(&arena, "%.*s%.*s", STR_ARG(deep), STR_ARG(close)));
-    CHECK(!json_patch_apply(&arena, document, patch, &got, &e));
+    CHECK(!json_patch_apply(&arena, WORK_OWN, document, patch, &got, &e));
     struct str deeper = str_of(arena_printf(&arena, "[%.*s,{\"op\":\"replace\",\"path\":\"%.*s%.*s/0\"}]",
                                             (int)patch.n - 2, patch.p + 1, STR_ARG(path), STR_ARG(path)));
-    CHECK_INT("too deep to write", json_patch_apply(&arena, document, deeper, &got, &e), ERR_INVALID);
+    CHECK_INT("too deep to write", json_patch_apply(&arena, WORK_OWN, document, deeper, &got, &e), ERR_INVALID);
     CHECK_TEXT("too deep to write", e.message, "exceeded max depth");
     arena_fini(&arena);
 }
@@ -419,9 +425,9 @@ TEST(large_lists_and_maps_merge_in_good_time)
                                           "\"spec\":{\"imagePullSecrets\":[%.*s]}}",
                                           STR_ARG(labels), STR_ARG(names), STR_ARG(secrets)));
     struct value object;
-    CHECK(!json_decode(&arena, t, text, NULL, &object, &e));
+    CHECK(!json_decode(&arena, WORK_OWN, t, text, NULL, &object, &e));
     for (size_t i = 0; i < sizeof(patches) / sizeof(patches[0]); i++) {
-        struct patch patch = { PATCH_TYPE_STRATEGIC, VALIDATION_WARN,
+        struct patch patch = { WORK_OWN, PATCH_TYPE_STRATEGIC, VALIDATION_WARN,
                                repeat(patches[i][0], patches[i][1], ",", patches[i][2], N) };
         struct patch_outcome outcome;
         CHECK_INT(patches[i][1], patch_apply(&arena, t, &object, &patch, &outcome, &e), ERR_OK);

@@ -154,12 +154,12 @@ TEST(json_and_canonical_bytes_turn_into_each_other)
         const char *name = canonical[i].name;
         const struct type *t = type_of(canonical[i].type);
         struct value v;
-        if (json_decode(&arena, t, str_of(canonical[i].json), NULL, &v, &e))
+        if (json_decode(&arena, WORK_OWN, t, str_of(canonical[i].json), NULL, &v, &e))
             FAIL("%s: %s", name, e.message);
         struct str want = bytes_of(canonical[i].bytes);
         CHECK_STR(name, hex_of(proto_of(t, &v)), hex_of(want));
         struct str json = json_of(t, &v), in = exact(want);
-        if (proto_decode(&arena, t, in, &v, &e))
+        if (proto_decode(&arena, WORK_OWN, t, in, &v, &e))
             FAIL("%s: %s", name, e.message);
         CHECK_STR(name, json_of(t, &v), json);
         CHECK_STR(name, hex_of(proto_of(t, &v)), hex_of(want));
@@ -188,7 +188,7 @@ TEST(json_that_protobuf_cannot_hold_is_cut)
     for (size_t i = 0; i < sizeof(lossy) / sizeof(*lossy); i++) {
         const struct type *t = type_of(lossy[i].type);
         struct value v;
-        if (json_decode(&arena, t, str_of(lossy[i].json), NULL, &v, &e))
+        if (json_decode(&arena, WORK_OWN, t, str_of(lossy[i].json), NULL, &v, &e))
             FAIL("%s: %s", lossy[i].name, e.message);
         CHECK_STR(lossy[i].name, hex_of(proto_of(t, &v)), hex_of(bytes_of(lossy[i].bytes)));
     }
@@ -200,7 +200,7 @@ TEST(nanoseconds_are_cut_to_microseconds)
     set_up();
     const struct type *t = type_of("core/v1.EventSeries");
     struct value v;
-    CHECK_INT("decode", proto_decode(&arena, t, bytes_of("12 05 08 01 10 dc 0b"), &v, &e), ERR_OK);
+    CHECK_INT("decode", proto_decode(&arena, WORK_OWN, t, bytes_of("12 05 08 01 10 dc 0b"), &v, &e), ERR_OK);
     CHECK_INT("nanoseconds", value_path(t, &v, "lastObservedTime")->n, 1000);
     v.slots[schema_slot(t, STR("lastObservedTime"))].n = 1999;
     CHECK_STR("bytes", hex_of(proto_of(t, &v)), hex_of(bytes_of("08 00 12 05 08 01 10 e8 07")));
@@ -229,10 +229,10 @@ TEST(schemas_survive_both_ways)
     for (size_t i = 0; i < sizeof(schemas) / sizeof(*schemas); i++) {
         const char *name = schemas[i].name;
         struct value v, back;
-        if (json_decode(&arena, t, str_of(schemas[i].json), NULL, &v, &e))
+        if (json_decode(&arena, WORK_OWN, t, str_of(schemas[i].json), NULL, &v, &e))
             FAIL("%s: %s", name, e.message);
         struct str bytes = proto_of(t, &v);
-        if (proto_decode(&arena, t, bytes, &back, &e))
+        if (proto_decode(&arena, WORK_OWN, t, bytes, &back, &e))
             FAIL("%s: %s", name, e.message);
         CHECK_STR(name, json_of(t, &back), json_of(t, &v));
         CHECK_STR(name, hex_of(proto_of(t, &back)), hex_of(bytes));
@@ -314,7 +314,7 @@ TEST(reads_what_other_writers_send)
         const struct type *t = type_of(foreign[i].type);
         struct str in = exact(bytes_of(foreign[i].bytes));
         struct value v;
-        if (proto_decode(&arena, t, in, &v, &e))
+        if (proto_decode(&arena, WORK_OWN, t, in, &v, &e))
             FAIL("%s: %s", name, e.message);
         CHECK_STR(name, json_of(t, &v), str_of(foreign[i].json));
         free((void *)(uintptr_t)in.p);
@@ -370,7 +370,7 @@ TEST(refuses_what_is_broken)
         const char *name = broken[i].name;
         struct str in = exact(bytes_of(broken[i].bytes));
         struct value v;
-        if (!proto_decode(&arena, type_of(broken[i].type), in, &v, &e))
+        if (!proto_decode(&arena, WORK_OWN, type_of(broken[i].type), in, &v, &e))
             FAIL("%s: was accepted", name);
         if (broken[i].message)
             CHECK_TEXT(name, e.message, broken[i].message);
@@ -424,13 +424,13 @@ TEST(nests_as_deep_as_values_may_and_no_deeper)
     const struct type *t = type_of(SCHEMA);
     for (size_t i = 0; i < sizeof(deep) / sizeof(*deep); i++) {
         struct value v;
-        if (proto_decode(&arena, t, nested(deep[i].numbers, deep[i].max), &v, &e))
+        if (proto_decode(&arena, WORK_OWN, t, nested(deep[i].numbers, deep[i].max), &v, &e))
             FAIL("%s: %s", deep[i].name, e.message);
         struct str bytes = proto_of(t, &v);
         CHECK(bytes.n > deep[i].max * 20);
-        CHECK_INT(deep[i].name, proto_decode(&arena, t, bytes, &v, &e), ERR_OK);
+        CHECK_INT(deep[i].name, proto_decode(&arena, WORK_OWN, t, bytes, &v, &e), ERR_OK);
         CHECK_STR(deep[i].name, proto_of(t, &v), bytes);
-        CHECK(proto_decode(&arena, t, nested(deep[i].numbers, deep[i].max + 1), &v, &e));
+        CHECK(proto_decode(&arena, WORK_OWN, t, nested(deep[i].numbers, deep[i].max + 1), &v, &e));
         CHECK_TEXT(deep[i].name, e.message, "proto: exceeded max depth of 1000");
     }
     arena_fini(&arena);
@@ -451,7 +451,7 @@ TEST(raw_json_nests_as_deep_as_json_may)
         memset(bytes + n_head, '[', n);
         memset(bytes + n_head + n, ']', n);
         struct value v;
-        enum err_code rc = proto_decode(&arena, t, (struct str){ bytes, n_head + 2 * n }, &v, &e);
+        enum err_code rc = proto_decode(&arena, WORK_OWN, t, (struct str){ bytes, n_head + 2 * n }, &v, &e);
         CHECK_INT(more ? "one more" : "as many as may be", rc, more ? ERR_BAD_REQUEST : ERR_OK);
     }
     arena_fini(&arena);
@@ -467,7 +467,7 @@ TEST(empty_messages_do_not_eat_the_memory)
         memcpy(bytes + i, "\x12\x00", 2); /* containers */
     struct value v;
     size_t before = arena.n_bytes;
-    CHECK(proto_decode(&arena, t, (struct str){ bytes, n }, &v, &e));
+    CHECK(proto_decode(&arena, WORK_OWN, t, (struct str){ bytes, n }, &v, &e));
     CHECK_TEXT("message", e.message, "proto: too many messages for the length of the input");
     CHECK(arena.n_bytes - before < 200 * n);
     arena_fini(&arena);
@@ -489,7 +489,7 @@ TEST(long_lists_and_maps_grow)
         }
     }
     struct value v;
-    CHECK_INT("decode", proto_decode(&arena, t, strbuf_str(&b), &v, &e), ERR_OK);
+    CHECK_INT("decode", proto_decode(&arena, WORK_OWN, t, strbuf_str(&b), &v, &e), ERR_OK);
     const struct value *labels = value_path(t, &v, "matchLabels");
     CHECK_INT("labels", labels->n, N);
     for (int i = 0; i < N; i++) {
@@ -510,7 +510,7 @@ TEST(an_object_travels_in_an_envelope)
     CHECK(proto_is_envelope(want));
     const struct type *t;
     struct value v;
-    CHECK_INT("decode", proto_decode_object(&arena, want, STR(""), STR(""), &t, &v, &e), ERR_OK);
+    CHECK_INT("decode", proto_decode_object(&arena, WORK_OWN, want, STR(""), STR(""), &t, &v, &e), ERR_OK);
     CHECK(t == type_of("core/v1.ConfigMap"));
     CHECK_STR("json", json_of(t, &v), STR("{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{}}"));
     struct strbuf b;
@@ -558,7 +558,7 @@ TEST(opens_envelopes)
         struct str in = exact(bytes_of(envelopes[i].bytes));
         const struct type *t;
         struct value v;
-        enum err_code rc = proto_decode_object(&arena, in, str_of(envelopes[i].api_version),
+        enum err_code rc = proto_decode_object(&arena, WORK_OWN, in, str_of(envelopes[i].api_version),
                                                str_of(envelopes[i].kind), &t, &v, &e);
         CHECK_INT(envelopes[i].name, rc == ERR_OK, envelopes[i].ok);
         const char *got = e.message;
@@ -581,7 +581,7 @@ TEST(objects_in_raw_fields_nest_up_to_a_limit)
     for (int level = 0; level <= PROTO_ENVELOPES_MAX + 1; level++) {
         const struct type *t;
         struct value v;
-        enum err_code rc = proto_decode_object(&arena, strbuf_str(&inner), STR(""), STR(""), &t, &v, &e);
+        enum err_code rc = proto_decode_object(&arena, WORK_OWN, strbuf_str(&inner), STR(""), STR(""), &t, &v, &e);
         CHECK_INT("refused", rc != ERR_OK, level > PROTO_ENVELOPES_MAX);
         if (!rc)
             CHECK_INT("items", value_path(t, &v, "items")->n, level > 0);
@@ -653,11 +653,11 @@ TEST(no_prefix_of_an_object_is_read_past_its_end)
                           "\"ports\":[{\"containerPort\":-1}],\"livenessProbe\":{\"tcpSocket\":{\"port\":\"x\"}}}],"
                           "\"securityContext\":{\"supplementalGroups\":[1]}},"
                           "\"status\":{\"startTime\":\"2020-01-01T00:00:00Z\"}}");
-    CHECK_INT("json", json_decode(&arena, t, json, NULL, &v, &e), ERR_OK);
+    CHECK_INT("json", json_decode(&arena, WORK_OWN, t, json, NULL, &v, &e), ERR_OK);
     struct str bytes = proto_of(t, &v);
     for (size_t n = 0; n <= bytes.n; n++) {
         struct str in = exact(str_first(bytes, n));
-        enum err_code rc = proto_decode(&arena, t, in, &v, &e);
+        enum err_code rc = proto_decode(&arena, WORK_OWN, t, in, &v, &e);
         CHECK(n < bytes.n || rc == ERR_OK);
         free((void *)(uintptr_t)in.p);
     }

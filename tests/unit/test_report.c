@@ -137,12 +137,12 @@ TEST(yaml_is_the_same_document)
     struct err e;
     struct str from_yaml, from_json;
     err_init(&e, &s.in.arena);
-    if (yaml_to_json(&s.in.arena, strbuf_str(&s.text), NULL, &from_yaml, &e))
+    if (yaml_to_json(&s.in.arena, WORK_OWN, strbuf_str(&s.text), NULL, &from_yaml, &e))
         FAIL("%s", e.message);
     struct strbuf json;
     strbuf_init(&json, STRBUF_NO_MAX);
     sim_report_json(&json, &s.world, &more);
-    if (yaml_to_json(&s.in.arena, strbuf_str(&json), NULL, &from_json, &e))
+    if (yaml_to_json(&s.in.arena, WORK_OWN, strbuf_str(&json), NULL, &from_json, &e))
         FAIL("%s", e.message);
     CHECK_STR("document", from_yaml, from_json);
     strbuf_fini(&json);
@@ -171,7 +171,7 @@ TEST(a_pages_data_cannot_leave_its_element)
     struct err e;
     struct value document;
     err_init(&e, &s.in.arena);
-    if (json_decode_plain(&s.in.arena, data, &document, &e))
+    if (json_decode_plain(&s.in.arena, WORK_OWN, data, &document, &e))
         FAIL("%s", e.message);
     static const char escaped[] = "\"trace\":{\"name\":\"\\u003c/script>\\u003c!--\\u003cscript>alert(1)\"}}";
     CHECK(str_ends(data, str_of(escaped)));

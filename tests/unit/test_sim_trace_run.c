@@ -460,7 +460,7 @@ TEST(the_report_is_json)
         run_or_fail(&t, "json", NODE4, traces[i]);
         struct value v;
         const char *json = trace_world_json(&t);
-        if (json_decode_plain(&t.in.arena, str_of(json), &v, &t.e))
+        if (json_decode_plain(&t.in.arena, WORK_OWN, str_of(json), &v, &t.e))
             FAIL("%s in\n%s", t.e.message, json);
         const struct value *samples = value_member(&v, STR("samples"));
         CHECK(samples && samples->kind == VALUE_LIST && samples->n >= 1);

@@ -115,7 +115,7 @@ static struct str to_protobuf(struct arena *a, size_t i)
     struct err e;
     err_init(&e, a);
     struct value v;
-    if (json_decode(a, t, str_of(objects[i].json), NULL, &v, &e))
+    if (json_decode(a, WORK_OWN, t, str_of(objects[i].json), NULL, &v, &e))
         FAIL("%s: %s", objects[i].kind, e.message);
     struct strbuf b;
     strbuf_init(&b, STRBUF_NO_MAX);

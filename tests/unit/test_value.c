@@ -10,7 +10,8 @@ static struct value decoded(struct arena *a, const struct type *t, const char *j
     struct err e;
     err_init(&e, a);
     enum err_code rc =
-        t ? json_decode(a, t, str_of(json), NULL, &v, &e) : json_decode_plain(a, str_of(json), &v, &e);
+        t ? json_decode(a, WORK_OWN, t, str_of(json), NULL, &v, &e)
+          : json_decode_plain(a, WORK_OWN, str_of(json), &v, &e);
     if (rc)
         FAIL("%s: %s", json, e.message);
     return v;

@@ -51,7 +51,7 @@ static bool decoded(struct vector_case *c, const struct type *t, struct str json
 {
     struct err e;
     err_init(&e, c->arena);
-    if (!json_decode(c->arena, t, json, NULL, ret_value, &e))
+    if (!json_decode(c->arena, WORK_OWN, t, json, NULL, ret_value, &e))
         return true;
     vector_mismatch(c, "%s: JSON is refused: %s", t->go_name, e.message);
     return false;
@@ -68,7 +68,7 @@ static void check_object(struct vector_case *c, const struct type *t)
     compare_bytes(c, "JSON to protobuf", as_protobuf(c, t, &v), protobuf);
     struct err e;
     err_init(&e, c->arena);
-    if (proto_decode_object(c->arena, protobuf, STR(""), STR(""), &t, &v, &e))
+    if (proto_decode_object(c->arena, WORK_OWN, protobuf, STR(""), STR(""), &t, &v, &e))
         vector_mismatch(c, "protobuf is refused: %s", e.message);
     else
         vector_text(c, "protobuf to JSON", as_json(c, t, &v), want_json_from_protobuf(c));
@@ -106,7 +106,7 @@ static void check_event(struct vector_case *c, const struct type *t)
     compare_bytes(c, "JSON to protobuf", event_frame(c, as_protobuf(c, t, &object)), frame);
     struct err e;
     err_init(&e, c->arena);
-    if (proto_decode(c->arena, event_type, str_from(frame, FRAME_HEAD_BYTES), &event, &e))
+    if (proto_decode(c->arena, WORK_OWN, event_type, str_from(frame, FRAME_HEAD_BYTES), &event, &e))
         vector_mismatch(c, "protobuf is refused: %s", e.message);
     else
         vector_text(c, "protobuf to JSON", as_json(c, event_type, &event), want_json_from_protobuf(c));
@@ -135,7 +135,7 @@ void check_codec_unknown(struct vector_case *c)
     struct err e;
     err_init(&e, c->arena);
     enum media m = protobuf ? MEDIA_PROTOBUF : MEDIA_JSON;
-    bool refused = object_read(c->arena, m, body, endpoint, NULL, &o, &seen, &e);
+    bool refused = object_read(c->arena, WORK_OWN, m, body, endpoint, NULL, &o, &seen, &e);
     if (refused != vector_has(c->record, "error"))
         vector_mismatch(c, "%s: %s", vector_str(c->record, "why").p, refused ? e.message : "is accepted");
     else if (!refused)

@@ -69,11 +69,11 @@ static void check_typed_result(struct vector_case *c, const struct type *t)
     struct value original;
     struct err e;
     err_init(&e, c->arena);
-    if (json_decode(c->arena, t, vector_bytes(c, "original"), NULL, &original, &e)) {
+    if (json_decode(c->arena, WORK_OWN, t, vector_bytes(c, "original"), NULL, &original, &e)) {
         vector_mismatch(c, "original: %s", e.message);
         return;
     }
-    struct patch patch = { patch_type(vector_str(c->record, "type")),
+    struct patch patch = { WORK_OWN, patch_type(vector_str(c->record, "type")),
                            field_validation(vector_str(c->record, "fieldValidation")), vector_bytes(c, "patch") };
     struct patch_outcome outcome;
     if (patch_apply(c->arena, t, &original, &patch, &outcome, &e)) {
@@ -97,8 +97,8 @@ static void check_plain(struct vector_case *c)
     struct err e;
     err_init(&e, c->arena);
     bool json = patch_type(vector_str(c->record, "type")) == PATCH_TYPE_JSON;
-    enum err_code rc = json ? json_patch_apply(c->arena, original, patch, &result, &e)
-                            : merge_patch_apply(c->arena, original, patch, &result, &e);
+    enum err_code rc = json ? json_patch_apply(c->arena, WORK_OWN, original, patch, &result, &e)
+                            : merge_patch_apply(c->arena, WORK_OWN, original, patch, &result, &e);
     if (rc && !vector_has(c->record, "code")) {
         vector_mismatch(c, "refused: %s", e.message);
     } else if (rc) {
@@ -110,8 +110,8 @@ static void check_plain(struct vector_case *c)
         vector_mismatch(c, "accepted, want %.*s", STR_ARG(vector_str(c->record, "error")));
     } else {
         struct value got, want;
-        if (json_decode_plain(c->arena, result, &got, &e) ||
-            json_decode_plain(c->arena, vector_str(c->record, "result"), &want, &e))
+        if (json_decode_plain(c->arena, WORK_OWN, result, &got, &e) ||
+            json_decode_plain(c->arena, WORK_OWN, vector_str(c->record, "result"), &want, &e))
             vector_mismatch(c, "result is not JSON: %s", e.message);
         else
             vector_text(c, "result", encode_plain(c->arena, &got), encode_plain(c->arena, &want));

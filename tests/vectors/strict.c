@@ -63,7 +63,7 @@ static void check_read(struct vector_case *c, enum media m, struct str body)
     struct err e;
     err_init(&e, c->arena);
     findings.n = 0;
-    if (object_read(c->arena, m, body, endpoint_of(c), &findings, &o, &seen, &e)) {
+    if (object_read(c->arena, WORK_OWN, m, body, endpoint_of(c), &findings, &o, &seen, &e)) {
         vector_text(c, "family of what is refused", vector_str(c->record, "family"), STR("reject"));
         vector_text(c, "error", as_sent(c, e.message), vector_str(c->record, "error"));
         return;
@@ -84,7 +84,7 @@ static void check_validation(struct vector_case *c, enum media m, struct str bod
     bool strict = validation == VALIDATION_STRICT;
     bool want_failure = str_is(vector_str(c->record, "family"), "reject") ||
                         (strict && str_is(vector_str(c->record, "family"), "strict"));
-    bool failed = object_decode(c->arena, m, body, endpoint_of(c), validation, &findings, &o, &e);
+    bool failed = object_decode(c->arena, WORK_OWN, m, body, endpoint_of(c), validation, &findings, &o, &e);
     vector_int(c, "refused", failed, want_failure);
     if (failed && strict)
         vector_text(c, "message", as_sent(c, e.message), vector_str(c->record, "message"));

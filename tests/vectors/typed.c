@@ -75,7 +75,7 @@ static struct str rewrite(struct vector_case *c, const struct typed_kind *k, str
     struct err e;
     err_init(&e, c->arena);
     struct value v;
-    if (proto_decode(c->arena, t, message, &v, &e)) {
+    if (proto_decode(c->arena, WORK_OWN, t, message, &v, &e)) {
         vector_mismatch(c, "%s", e.message);
         return STR("");
     }

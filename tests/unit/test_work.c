@@ -1,0 +1,207 @@
+/* Budgets: what a body may be and may cost, in every reader of bodies. */
+#include "base/work.h"
+#include "codec/json.h"
+#include "codec/object.h"
+#include "codec/proto.h"
+#include "codec/yaml.h"
+#include "forms/pod.h"
+#include "patch/patch.h"
+#include "tests/test.h"
+
+#define TOO_MUCH "the body expands to more than 64 times its length"
+
+static struct arena arena;
+static struct err e;
+
+static void begin(void)
+{
+    arena_init(&arena);
+    err_init(&e, &arena);
+}
+
+static struct strbuf buffer(void)
+{
+    struct strbuf b;
+    strbuf_init(&b, STRBUF_NO_MAX);
+    return b;
+}
+
+TEST(the_first_reader_sets_the_budget_and_all_spend_it)
+{
+    begin();
+    struct work w = work_init(1000);
+    CHECK_INT("too long", work_begin(&w, 1001, &e), ERR_TOO_LARGE);
+    CHECK_TEXT("says", e.message, "1001 bytes, of which at most 1000 are read");
+    CHECK_INT("begins", work_begin(&w, 1000, &e), ERR_OK);
+    CHECK_INT("charged", (int64_t)w.left, WORK_FREE_BYTES + 1000 * (WORK_PER_BYTE - 1));
+    CHECK_INT("what was made of it may be longer", work_begin(&w, 5000, &e), ERR_OK);
+    CHECK_INT("charged", (int64_t)w.left, WORK_FREE_BYTES + 1000 * (WORK_PER_BYTE - 1) - 5000);
+    CHECK(!work_take(&w, w.left + 1));
+    CHECK(!work_take(&w, 1));
+    CHECK_INT("spent", work_begin(&w, 1, &e), ERR_TOO_LARGE);
+    CHECK_TEXT("says", e.message, TOO_MUCH);
+    arena_fini(&arena);
+}
+
+TEST(every_reader_keeps_to_the_length)
+{
+    begin();
+    const struct type *t = schema_type(STR("core/v1.Pod"));
+    struct gvk pod = { .version = STR("v1"), .kind = STR("Pod") }, seen;
+    struct object o;
+    struct value v, map = value_struct(&arena, t);
+    struct str json;
+    struct findings f;
+    struct patch_outcome outcome;
+    struct str body = STR("{\"kind\":\"Pod\"}");
+    struct work w[] = { work_init(13), work_init(13), work_init(13), work_init(13), work_init(13), work_init(13),
+                        work_init(13), work_init(13) };
+    struct patch patch = { &w[7], PATCH_TYPE_MERGE, VALIDATION_IGNORE, body };
+    CHECK_INT("JSON", json_decode(&arena, &w[0], t, body, NULL, &v, &e), ERR_TOO_LARGE);
+    CHECK_INT("plain JSON", json_decode_plain(&arena, &w[1], body, &v, &e), ERR_TOO_LARGE);
+    CHECK_INT("protobuf", proto_decode(&arena, &w[2], t, body, &v, &e), ERR_TOO_LARGE);
+    CHECK_INT("envelope", proto_decode_object(&arena, &w[3], body, STR(""), STR(""), &t, &v, &e), ERR_TOO_LARGE);
+    CHECK_INT("YAML", yaml_to_json(&arena, &w[4], body, NULL, &json, &e), ERR_TOO_LARGE);
+    CHECK_INT("object", object_read(&arena, &w[5], MEDIA_JSON, body, pod, NULL, &o, &seen, &e), ERR_TOO_LARGE);
+    CHECK_INT("request", object_decode(&arena, &w[6], MEDIA_JSON, body, pod, VALIDATION_WARN, &f, &o, &e),
+              ERR_TOO_LARGE);
+    CHECK_INT("patch", patch_apply(&arena, t, &map, &patch, &outcome, &e), ERR_TOO_LARGE);
+    arena_fini(&arena);
+}
+
+/* ---- Protobuf ---- */
+
+static void add_varint(struct strbuf *b, uint64_t v, int n_bytes)
+{
+    for (int i = 0; i < n_bytes || v >= 0x80; i++, v >>= 7)
+        strbuf_add_char(b, (char)(v | 0x80));
+    strbuf_add_char(b, (char)v);
+}
+
+static void add_field(struct strbuf *b, int number, struct strbuf *own_body)
+{
+    add_varint(b, (uint64_t)number << 3 | 2, 0);
+    add_varint(b, own_body->n, 0);
+    strbuf_add_str(b, strbuf_str(own_body));
+    strbuf_fini(own_body);
+}
+
+/* Entries of field `number`, each with a value that reaches to the end of all, and n_empty empty fields behind them:
+ * whoever follows the values reads what comes behind again, twice as often with each entry. */
+static struct strbuf overlapping_entries(int number, int n_entries, int n_empty)
+{
+    enum { TAG_BYTES = 2, REST_BYTES = 6, ENTRY_BYTES = TAG_BYTES + 1 + REST_BYTES };
+    struct strbuf b = buffer();
+    size_t total = (size_t)n_entries * ENTRY_BYTES + 2 * (size_t)n_empty;
+    for (int i = 1; i <= n_entries; i++) {
+        add_varint(&b, (uint64_t)number << 3 | 2, TAG_BYTES - 1);
+        strbuf_add_char(&b, REST_BYTES);
+        strbuf_add_char(&b, 0x12);
+        add_varint(&b, total - (size_t)i * ENTRY_BYTES, REST_BYTES - 2);
+    }
+    for (int i = 0; i < n_empty; i++)
+        STRBUF_ADD_LIT(&b, "\x0a\0");
+    return b;
+}
+
+TEST(map_values_that_reach_past_their_entry_cannot_double_the_work)
+{
+    begin();
+    enum { PROPERTIES = 29 };
+    struct strbuf deep = overlapping_entries(PROPERTIES, 30, 100000);
+    const struct type *t = schema_type(STR("apiextensions.k8s.io/v1.JSONSchemaProps"));
+    struct work w = work_init(REQUEST_BYTES_MAX);
+    struct value v;
+    CHECK_INT("30 entries, read 2^30 times", proto_decode(&arena, &w, t, strbuf_str(&deep), &v, &e), ERR_TOO_LARGE);
+    CHECK_TEXT("says", e.message, TOO_MUCH);
+    strbuf_fini(&deep);
+    struct strbuf few = overlapping_entries(PROPERTIES, 8, 1);
+    struct work enough = work_init(REQUEST_BYTES_MAX);
+    CHECK_INT("a few are read as upstream does", proto_decode(&arena, &enough, t, strbuf_str(&few), &v, &e), ERR_OK);
+    strbuf_fini(&few);
+    arena_fini(&arena);
+}
+
+/* Here the values are texts, so that the work grows with the square. */
+TEST(typed_forms_keep_to_the_budget)
+{
+    begin();
+    struct sym_table syms;
+    sym_init(&syms);
+    struct strbuf spec = overlapping_entries(7, 20000, 0), pod = buffer(); /* nodeSelector */
+    add_field(&pod, 2, &spec);
+    const struct pod *form;
+    CHECK_INT("refused", pod_decode(&syms, TYPED_PROTOBUF, strbuf_str(&pod), &form, &e), ERR_TOO_LARGE);
+    CHECK_TEXT("says", e.message, "Pod.spec: PodSpec.nodeSelector: " TOO_MUCH);
+    strbuf_fini(&pod);
+    sym_fini(&syms);
+    arena_fini(&arena);
+}
+
+/* ---- Texts ---- */
+
+/* `head`, n times `part`, `tail`. */
+static struct str repeat(const char *head, const char *part, int n, const char *tail)
+{
+    struct strbuf b = buffer();
+    strbuf_add_text(&b, head);
+    for (int i = 0; i < n; i++)
+        strbuf_add_text(&b, part);
+    strbuf_add_text(&b, tail);
+    struct str text = arena_str(&arena, strbuf_str(&b));
+    strbuf_fini(&b);
+    return text;
+}
+
+/* A few bytes stand for thousands of digits. */
+TEST(exponents_cannot_fill_the_memory)
+{
+    begin();
+    struct str limits = repeat("{\"hard\":{\"a\":1", ",\"a\":\"1234567890123456789e4000\"", 20000, "}}");
+    struct work w = work_init(REQUEST_BYTES_MAX);
+    struct value v;
+    const struct type *t = schema_type(STR("core/v1.ResourceQuotaSpec"));
+    CHECK_INT("JSON", json_decode(&arena, &w, t, limits, NULL, &v, &e), ERR_BAD_REQUEST);
+    CHECK_TEXT("says", e.message, TOO_MUCH);
+    CHECK(arena.n_bytes < 64 << 20);
+    arena_fini(&arena);
+}
+
+static enum err_code patched(const struct type *t, struct value *object, enum patch_type type, struct str body)
+{
+    struct work w = work_init(REQUEST_BYTES_MAX);
+    struct patch patch = { &w, type, VALIDATION_IGNORE, body };
+    struct patch_outcome outcome;
+    return patch_apply(&arena, t, object, &patch, &outcome, &e);
+}
+
+TEST(patches_that_go_over_the_object_again_and_again_end)
+{
+    begin();
+    const struct type *t = schema_type(STR("core/v1.Namespace"));
+    struct str many = repeat("{\"kind\":\"Namespace\",\"apiVersion\":\"v1\",\"spec\":{\"finalizers\":[\"\"", ",\"\"", 800000,
+                             "]}}");
+    struct value object;
+    CHECK(!json_decode(&arena, WORK_OWN, t, many, NULL, &object, &e));
+    struct str body = repeat("[", "{\"op\":\"add\",\"path\":\"/spec/finalizers/0\",\"value\":\"\"},", 9999,
+                             "{\"op\":\"add\",\"path\":\"/spec/finalizers/0\",\"value\":\"\"}]");
+    CHECK_INT("a long list moved by each operation", patched(t, &object, PATCH_TYPE_JSON, body), ERR_TOO_LARGE);
+    CHECK_TEXT("says", e.message, TOO_MUCH);
+
+    t = schema_type(STR("core/v1.Pod"));
+    many = repeat("{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"spec\":{\"tolerations\":[],\"containers\":[{\"name\":\"a\"}",
+                  ",{\"name\":\"a\"}", 20000, ",{\"name\":\"z\"}]}}");
+    CHECK(!json_decode(&arena, WORK_OWN, t, many, NULL, &object, &e));
+    body = repeat("{\"spec\":{\"containers\":[{\"name\":\"b\"}", ",{\"$patch\":\"delete\",\"name\":\"a\"}", 20000, "]}}");
+    CHECK_INT("a key deleted again and again", patched(t, &object, PATCH_TYPE_STRATEGIC, body), ERR_TOO_LARGE);
+
+    struct strbuf b = buffer();
+    strbuf_add_text(&b, "{\"spec\":{\"containers\":[{\"name\":\"a\"}");
+    for (int i = 0; i < 20000; i++)
+        strbuf_printf(&b, ",{\"name\":\"a\",\"k%d\":1}", i);
+    strbuf_add_text(&b, "]}}");
+    CHECK_INT("an element that grows with each merge", patched(t, &object, PATCH_TYPE_STRATEGIC, strbuf_str(&b)),
+              ERR_TOO_LARGE);
+    strbuf_fini(&b);
+    arena_fini(&arena);
+}
