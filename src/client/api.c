@@ -10,7 +10,8 @@ static struct value read_status(struct arena *a, const struct api_answer *answer
     struct gvk seen, endpoint = { STR(""), STR("v1"), STR("Status") };
     struct err e;
     err_init(&e, a);
-    if (answer->status == 0 || object_read(a, answer->media, answer->body, endpoint, NULL, &object, &seen, &e) ||
+    struct work work = work_init(API_ANSWER_BYTES_MAX);
+    if (answer->status == 0 || object_read(a, &work, answer->media, answer->body, endpoint, NULL, &object, &seen, &e) ||
         !str_is(object.type->kind, "Status"))
         return (struct value){ 0 };
     return object.value;

@@ -32,6 +32,8 @@ struct api_request {
     int64_t timeout_ms; /* for the whole of it; 0: none */
 };
 
+enum { API_ANSWER_BYTES_MAX = 64 << 20 }; /* of a body that is read as a whole; lists come in pages */
+
 struct api_answer {
     int status;        /* HTTP's; 0: none came, and `error` says why */
     const char *error; /* of the transport; NULL when an answer came */

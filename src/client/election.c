@@ -156,7 +156,8 @@ static bool keep_lease(struct election *e, const struct api_answer *answer)
     struct object object;
     struct gvk seen, endpoint = { STR("coordination.k8s.io"), STR("v1"), STR("Lease") };
     struct str body = arena_str(&fresh, answer->body); /* the value points into it */
-    if (object_read(&fresh, answer->media, body, endpoint, NULL, &object, &seen, &err) ||
+    struct work work = work_init(REQUEST_BYTES_MAX);
+    if (object_read(&fresh, &work, answer->media, body, endpoint, NULL, &object, &seen, &err) ||
         object.type != &schema_types[T_coordination_v1_Lease]) {
         LOG_ERROR(err.message ? err.message : "not a Lease", "Error retrieving lease lock", KS("lock", e->lock));
         arena_fini(&fresh);
