@@ -124,10 +124,8 @@ static void pending_pod_set(struct sched *s, const struct pod *old, const struct
         queue_update(s->queue, old, pod, now_ms);
         return;
     }
-    if (!(old->flags & POD_TERMINATING) && pod->flags & POD_TERMINATING) {
+    if (!(old->flags & POD_TERMINATING) && pod->flags & POD_TERMINATING)
         bind_pod_deleted(s, pod);
-        move_all(s, RES_ASSIGNED_POD, ACT_DELETE, old, NULL);
-    }
 }
 
 /* What an API server never changes, and what tells where the scheduler has the pod. */
@@ -162,7 +160,6 @@ static void pending_pod_removed(struct sched *s, const struct pod *old)
     queue_delete(s->queue, old);
     if (cache_is_assumed(&s->cache, old->meta.uid)) {
         bind_pod_deleted(s, old);
-        move_all(s, RES_ASSIGNED_POD, ACT_DELETE, old, NULL);
     } else if (old->nominated_node != SYM_EMPTY) {
         struct cluster_event event = { RES_ASSIGNED_POD, ACT_DELETE, old, NULL, NULL };
         queue_move_all(s->queue, &event, move_up_to_priority(old->priority), s->io.now_ms(s->io.context));

@@ -217,7 +217,7 @@ bool framework_respects(const struct cycle *c, const struct pod *nominated);
 /* ---- What some plugins ask the scheduler to do ---- */
 
 /* Looks for victims; sets c->nominate and c->preemption. The text has no prefix. */
-struct verdict framework_preempt(struct cycle *c, int32_t percentage, int32_t absolute);
+struct verdict framework_preempt(const struct plugin_instance *by, struct cycle *c, int32_t percentage, int32_t absolute);
 /* Whether victims of the pod's preemption are still being evicted. */
 bool framework_is_preempting(const struct cycle *c, const struct pod *pod);
 /* Sends the binding; V_WAIT: the answer comes later. */

@@ -17,9 +17,11 @@
 
 enum {
     SCORE_MAX = 100,
-    PLUGINS_MAX = 63, /* of one profile: sets of plugins are 64-bit masks */
+    PLUGINS_MAX = 62, /* of one profile: sets of plugins are 64-bit masks */
+    /* Bits of their own among the plugins that rejected a pod: */
+    PLUGIN_NOBODY = PLUGINS_MAX, /* for no plugin in particular: no event brings the pod back */
+    PLUGIN_EXTENDERS,            /* for all extenders */
     PROFILES_MAX = 255, /* of one scheduler: waiting pods know theirs by a byte */
-    PLUGIN_EXTENDERS = PLUGINS_MAX /* the bit that stands for extenders among plugins that rejected a pod */
 };
 
 typedef uint32_t node_id; /* as in cache.h */

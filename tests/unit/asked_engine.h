@@ -155,6 +155,15 @@ static inline const struct pod *new_pod(struct asked *a)
     return pod_of_shape(&a->g.w, &a->g.w.shapes[rand_below(&a->rand, N_SHAPES)], &text);
 }
 
+static inline bool minds_gates(const struct asked *a, const struct pod *pod)
+{
+    const struct point_plugins *points = &sched_profile(a->g.sched, pod->scheduler_name)->points[POINT_PRE_ENQUEUE];
+    for (uint8_t i = 0; i < points->n; i++)
+        if (points->at[i]->plugin == &schedulinggates_plugin)
+            return true;
+    return false;
+}
+
 /* About a pod that the scheduler knows, or a new one. */
 static inline void ask_something(struct asked *a)
 {
@@ -177,7 +186,7 @@ static inline void ask_something(struct asked *a)
     a->n_gated += x.not_tried != NULL;
     if (!x.node)
         CHECK_INT("gated", x.not_tried_plugin && strcmp(x.not_tried_plugin, "SchedulingGates") == 0,
-                  pod->n_gates > 0 && !t->terminating);
+                  pod->n_gates > 0 && !t->terminating && minds_gates(a, pod));
 }
 
 /* ---- Attempts ---- */
