@@ -157,6 +157,7 @@ size_t sim_pod_unbind(struct sim_input *in, struct sim_object *o)
     struct sim_object moved = *o;
     moved.form = pod_unscheduled(in->syms, sim_pod_form(o));
     moved.uid = sim_pod_form(&moved)->meta.uid;
+    moved.placed = false;
     sim_input_remove(in, o);
     return sim_input_put(in, &moved);
 }

@@ -28,6 +28,7 @@ void sim_input_copy(struct sim_input *to, const struct sim_input *from)
     sim_input_init(to, from->syms);
     to->progress = from->progress;
     to->n_ignored = from->n_ignored;
+    to->settled = from->settled;
     map_str_copy(&to->by_name, &from->by_name);
     vec_reserve(&to->objects, from->objects.n);
     for (size_t i = 0; i < from->objects.n; i++) {
@@ -42,6 +43,15 @@ void sim_tell(const struct sim_progress *p, enum sim_phase phase, size_t done, s
         p->at(p->context, phase, done, total);
 }
 
+static bool was_warned(const struct sim_input *in, const char *text)
+{
+    for (size_t i = 0; i < in->warnings.n; i++)
+        if (strcmp(in->warnings.at[i], text) == 0)
+            return true;
+    return false;
+}
+
+/* A cluster is gone over more than once, so that the same may be found again. */
 void sim_warn(struct sim_input *in, const char *format, ...)
 {
     if (in->warnings.n == SIM_WARNINGS_MAX) {
@@ -50,8 +60,10 @@ void sim_warn(struct sim_input *in, const char *format, ...)
     }
     va_list args;
     va_start(args, format);
-    vec_push(&in->warnings, arena_vprintf(&in->arena, format, args));
+    const char *text = arena_vprintf(&in->arena, format, args);
     va_end(args);
+    if (!was_warned(in, text))
+        vec_push(&in->warnings, text);
 }
 
 /* ---- Fields ---- */

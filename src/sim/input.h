@@ -36,6 +36,7 @@ struct sim_object {
     const char *kind, *ns, *name, *uid; /* ns "" for kinds without; uid of a pod with a form: the form's */
     const char *owner;               /* of a pod, "Deployment shop/cart"; NULL: nobody, or not known yet */
     bool made;                       /* by expand.h */
+    bool placed;                     /* of a pod with a node: by an earlier run (settle.h), not when it was given */
     bool removed;                    /* as good as not there: whoever walks over objects passes it by */
 };
 
@@ -61,6 +62,7 @@ struct sim_input {
     VEC(const char *) warnings;
     uint32_t n_more_warnings; /* that were not kept */
     uint32_t n_ignored;
+    bool settled; /* it is how a run ended: settle.h */
 };
 
 void sim_input_init(struct sim_input *in, struct sym_table *syms);
@@ -95,6 +97,7 @@ void sim_input_remove(struct sim_input *in, struct sim_object *o);
 /* NULL when there is none. Valid until the next one is added. */
 struct sim_object *sim_input_find(const struct sim_input *in, const char *kind, const char *ns, const char *name);
 void sim_tell(const struct sim_progress *p, enum sim_phase phase, size_t done, size_t total);
+/* Once for every text. */
 void sim_warn(struct sim_input *in, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Where to make values for an object. */
