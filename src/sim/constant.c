@@ -12,7 +12,7 @@ struct value constant_value(struct arena *a, const char *type_name, const char *
     struct err e;
     err_init(&e, a);
     struct value v;
-    enum err_code code = json_decode(a, t, str_of(json), NULL, &v, &e);
+    enum err_code code = json_decode(a, WORK_OWN, t, str_of(json), NULL, &v, &e);
     assert(code == ERR_OK);
     (void)code;
     return v;

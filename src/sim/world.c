@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "sim/claims.h"
+
 #define ZONE_LABEL "topology.kubernetes.io/zone"
 
 enum {
@@ -152,6 +154,7 @@ static void make_again(struct sim_world *w, struct sim_pod victim)
     vec_push(&w->pods, p);
     w->n_in_state[SIM_PENDING]++;
     w->now_ms++;
+    sim_warn_claims(w->in, p.form);
     sched_pod_set(w->sched, p.form);
 }
 
@@ -443,6 +446,7 @@ void sim_world_unbind(struct sim_world *w, size_t pod)
     p->message = sim_untried_reason(w, p->form);
     map_str_put(&w->pod_by_uid, str_of(p->form->meta.uid), NULL)->num = pod;
     set_state(w, p, SIM_PENDING);
+    sim_warn_claims(w->in, p->form);
     w->now_ms++;
     sched_pod_set(w->sched, p->form);
 }
