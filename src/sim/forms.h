@@ -29,7 +29,7 @@ struct sim_kind {
 /* What scheduling looks at and what makes pods; NULL for all other types. */
 const struct sim_kind *sim_kind_of(const struct type *t);
 
-/* Defaults (defaults.h) and typed forms for everything that is given: once, when all texts are read. An
+/* Defaults, admission (admission.h) and typed forms for everything that is given: once, when all texts are read. An
  * error names the object. */
 enum err_code sim_input_complete(struct sim_input *in, struct err *e) ERR_MUST_CHECK;
 

@@ -10,8 +10,8 @@
 #include "codec/json_scan.h"
 #include "codec/type_meta.h"
 #include "codec/yaml.h"
+#include "sim/admission.h"
 #include "sim/check.h"
-#include "sim/defaults.h"
 #include "sim/forms.h"
 #include "sim/input.h"
 
@@ -141,7 +141,7 @@ static enum err_code keep_pod(struct reader *r, const struct origin *at, struct 
     o->form = form;
     if (sim_input_add_pod(r->in, o, r->e))
         return r->e->code;
-    sim_check_form(r->in, vec_last(&r->in->objects));
+    sim_check_form(r->in, &r->in->objects.at[r->in->last]);
     return ERR_OK;
 }
 
@@ -169,7 +169,7 @@ static enum err_code keep(struct reader *r, const struct origin *at, const struc
     bool complete = kind->form == SIM_FORM_POD && json.p && sim_pod_is_complete(v);
     if (complete ? keep_pod(r, at, &o, json) : keep_value(r, &o, v))
         return r->e->code;
-    return sim_check_value(in, vec_last(&in->objects), v, r->e);
+    return sim_check_value(in, &in->objects.at[in->last], v, r->e);
 }
 
 static enum err_code add_value(struct reader *r, const struct origin *at, const struct type *t, struct value *v,
