@@ -16,6 +16,7 @@ static uint64_t plugins_at(const struct profile *p, enum extension_point point)
 void profile_settle(struct profile *p)
 {
     uint64_t filter = plugins_at(p, POINT_FILTER), score = plugins_at(p, POINT_SCORE);
+    assert(p->n_instances <= PLUGINS_MAX);
     p->without_pre_filter = p->without_pre_score = 0;
     for (uint8_t i = 0; i < p->n_instances; i++) {
         p->without_pre_filter |= (uint64_t)(p->instances[i].plugin->pre_filter != NULL) << i;
