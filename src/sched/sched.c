@@ -33,7 +33,7 @@ struct sched *sched_new(const struct sched_options *options)
     s->profiles = options->profiles;
     s->n_profiles = options->n_profiles;
     for (uint32_t i = 0; i < s->n_profiles; i++)
-        profile_settle(s->profiles[i]);
+        profile_take(s->profiles[i]);
     s->extenders = options->extenders;
     s->n_extenders = options->n_extenders;
     s->io = options->io;
@@ -83,6 +83,8 @@ void sched_free(struct sched *s)
     map_str_fini(&s->pods);
     map_str_fini(&s->preempting);
     arena_fini(&s->arena);
+    for (uint32_t i = 0; i < s->n_profiles; i++)
+        profile_give_back(s->profiles[i]);
     free(s);
 }
 
