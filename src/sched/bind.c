@@ -94,14 +94,14 @@ static void tell_failure(struct sched *s, struct binding *b, const struct failur
 static void fail_scheduling(struct sched *s, struct binding *b, const struct failure *f)
 {
     give_back(s, b);
-    tell_failure(s, b, f, s->io.now_ms(s->io.context));
+    tell_failure(s, b, f, sched_now_ms(s));
     free_binding(s, b);
 }
 
 /* A refused pod must not be woken by what it frees itself: it fits, and something else is wrong. */
 static void fail_binding(struct sched *s, struct binding *b, const struct failure *f)
 {
-    int64_t now_ms = s->io.now_ms(s->io.context);
+    int64_t now_ms = sched_now_ms(s);
     bool freed = give_back(s, b), refused = f->kind == FAILURE_UNSCHEDULABLE;
     struct cluster_event gone = { RES_ASSIGNED_POD, ACT_DELETE, b->pod, NULL, NULL };
     if (freed && !refused)
@@ -250,7 +250,7 @@ void bind_start(struct sched *s, struct attempt *a, struct queued_pod *qp)
     err_init(&e, &b->arena);
     if (cache_assume(&s->cache, b->pod, &e)) {
         struct failure f = error_of(e.message); /* nothing was reserved yet */
-        tell_failure(s, b, &f, s->io.now_ms(s->io.context));
+        tell_failure(s, b, &f, sched_now_ms(s));
         free_binding(s, b);
         return;
     }
@@ -453,7 +453,7 @@ void bind_pod_deleted(struct sched *s, const struct pod *pod)
     else
         forget_deleted(s, assumed);
     struct cluster_event gone = { RES_ASSIGNED_POD, ACT_DELETE, assumed, NULL, NULL };
-    queue_move_all(s->queue, &gone, MOVE_ALL, s->io.now_ms(s->io.context));
+    queue_move_all(s->queue, &gone, MOVE_ALL, sched_now_ms(s));
     pod_unref(s->syms, assumed);
 }
 

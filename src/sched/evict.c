@@ -97,7 +97,7 @@ void sched_victim_done(struct sched *s, io_ticket ticket, const char *error)
             note_preempted(s, s->evictions.at[i].victim, preemptor);
         end_eviction(s, i);
         if (error) /* nothing else would wake the pod */
-            queue_activate(s->queue, preemptor, s->io.now_ms(s->io.context));
+            queue_activate(s->queue, preemptor, sched_now_ms(s));
         pod_unref(s->syms, preemptor);
         return;
     }

@@ -13,9 +13,12 @@ static uint64_t plugins_at(const struct profile *p, enum extension_point point)
     return mask;
 }
 
-void profile_settle(struct profile *p)
+void profile_take(struct profile *p)
 {
+    assert(!p->in_use);
+    p->in_use = true;
     uint64_t filter = plugins_at(p, POINT_FILTER), score = plugins_at(p, POINT_SCORE);
+    assert(p->n_instances <= PLUGINS_MAX);
     p->without_pre_filter = p->without_pre_score = 0;
     for (uint8_t i = 0; i < p->n_instances; i++) {
         p->without_pre_filter |= (uint64_t)(p->instances[i].plugin->pre_filter != NULL) << i;
@@ -23,6 +26,14 @@ void profile_settle(struct profile *p)
     }
     p->without_pre_filter &= (filter | score) & ~plugins_at(p, POINT_PRE_FILTER);
     p->without_pre_score &= score & ~plugins_at(p, POINT_PRE_SCORE);
+}
+
+void profile_give_back(struct profile *p)
+{
+    for (uint8_t i = 0; i < p->n_instances; i++)
+        if (p->instances[i].plugin->forget)
+            p->instances[i].plugin->forget(&p->instances[i]);
+    p->in_use = false;
 }
 
 const char *framework_lacks(const struct cycle *c, const struct plugin_instance *p, enum extension_point at)

@@ -52,6 +52,8 @@ struct plugin {
     /* Parses arguments (already decoded and defaulted, see config/) into what the instance keeps. */
     enum err_code (*init)(struct plugin_instance *p, const void *args, struct err *e);
     void (*fini)(struct plugin_instance *p);
+    /* The scheduler ends: what is kept of its cluster goes, so that the next one does not meet it. NULL: nothing is. */
+    void (*forget)(struct plugin_instance *p);
 
     struct verdict (*pre_enqueue)(const struct plugin_instance *p, struct cycle *c);
     bool (*less)(const struct plugin_instance *p, const struct queued_pod *a, const struct queued_pod *b);
@@ -173,12 +175,13 @@ struct profile {
     struct point_plugins points[N_POINTS];
     int64_t weights[PLUGINS_MAX]; /* of POINT_SCORE, by position there */
     int64_t placement_weights[PLUGINS_MAX]; /* of POINT_PLACEMENT_SCORE, the same */
-    /* Plugins by index that filter or score, and whose PreFilter or PreScore the profile leaves out; profile_settle
+    /* Plugins by index that filter or score, and whose PreFilter or PreScore the profile leaves out; profile_take
      * finds them. */
     uint64_t without_pre_filter, without_pre_score;
     int32_t percentage_of_nodes_to_score; /* -1: the global one */
     enum tie_break tie_break;
     enum node_order node_order;
+    bool in_use; /* by a scheduler: what plugins keep is of one cluster */
 };
 
 static inline bool profile_has(const struct profile *p, enum extension_point point)
@@ -186,5 +189,6 @@ static inline bool profile_has(const struct profile *p, enum extension_point poi
     return p->points[point].n > 0;
 }
 
-/* To be called once all points are filled. */
-void profile_settle(struct profile *p);
+/* A scheduler takes it, once all points are filled, and gives it back at its end. One at a time. */
+void profile_take(struct profile *p);
+void profile_give_back(struct profile *p);

@@ -100,6 +100,8 @@ void evict_free_all(struct sched *s);
 
 /* At the beginning of a turn, and of what time brings. */
 void sched_read_clocks(struct sched *s);
+/* The clock of io.h, read now. */
+int64_t sched_now_ms(const struct sched *s);
 
 /* Adds a decision to the hash. */
 void sched_note_decision(struct sched *s, const struct pod *pod, struct str outcome);

@@ -347,9 +347,12 @@ static int64_t start_wall_s(const struct sim_input *in)
 enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct sym_table *syms,
                              const struct setup *setup, uint64_t seed, struct err *e)
 {
-    *w = (struct sim_world){ .in = in, .setup = setup, .syms = syms, .start_wall_s = start_wall_s(in) };
+    *w = (struct sim_world){ .in = in, .syms = syms, .start_wall_s = start_wall_s(in) };
     map_str_init(&w->pod_by_uid);
     map_u64_init(&w->node_by_name);
+    if (setup_again(&w->own, setup, e))
+        return e->code;
+    w->setup = setup = &w->own;
     if (setup->n_extenders)
         sim_warn(in, "the configuration has extenders: a simulation does not ask them");
     struct sched_options options = {
@@ -492,6 +495,8 @@ void sim_world_fini(struct sim_world *w)
         pod_unref(w->syms, w->outcomes.at[i].pod);
     if (w->sched)
         sched_free(w->sched);
+    if (w->setup)
+        setup_fini(&w->own);
     for (size_t i = 0; i < w->pods.n; i++) {
         pod_unref(w->syms, w->pods.at[i].form);
         free(w->pods.at[i].message);

@@ -64,7 +64,8 @@ struct sim_watch {
 struct sim_world {
     const struct sim_watch *watch; /* NULL: nobody */
     struct sim_input *in;
-    const struct setup *setup;
+    const struct setup *setup; /* `own`; NULL: not made yet */
+    struct setup own;          /* like the one that was given: worlds that live side by side share no plugins */
     struct sym_table *syms;
     struct sched *sched;
     int64_t now_ms, start_wall_s; /* of virtual time; seconds since 1970 when it began */
