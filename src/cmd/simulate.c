@@ -222,7 +222,8 @@ static int print(const struct simulation *s, const struct sim_what_if *asked)
     strbuf_fini(&json);
     if (code)
         return code;
-    return s->run->world.n_in_state[SIM_PENDING] || s->run->drain.stays.n ? EXIT_PENDING : 0;
+    bool all = !s->run->world.n_in_state[SIM_PENDING] && !s->run->drain.stays.n && !s->run->in.refused.n;
+    return all ? 0 : EXIT_PENDING;
 }
 
 static int tell_trace(const struct simulation *s)

@@ -80,7 +80,7 @@ static bool fits(const struct pv *v, const struct pvc *c)
 {
     bool is_free = !v->claim && v->phase == PV_AVAILABLE && !v->deleting;
     return is_free && v->storage_class == c->storage_class && (v->access & c->access) == c->access && v->mode == c->mode &&
-           v->capacity.bytes >= c->request.bytes && !c->has_selector;
+           storage_cmp(&v->capacity, &c->request) >= 0 && !c->has_selector;
 }
 
 static struct sim_object *find_volume(struct sim_input *in, const struct pvc *c)
@@ -91,7 +91,7 @@ static struct sim_object *find_volume(struct sim_input *in, const struct pvc *c)
         if (o->removed || o->sim_kind->form != OBJECT_PERSISTENT_VOLUME || !fits(o->form, c))
             continue;
         const struct pv *v = o->form, *than = best ? best->form : NULL;
-        if (!than || v->capacity.bytes < than->capacity.bytes)
+        if (!than || storage_cmp(&v->capacity, &than->capacity) < 0)
             best = o;
     }
     return best;

@@ -336,11 +336,63 @@ static enum err_code make_set(struct expansion *x, const struct sim_object *d, s
     return ERR_OK;
 }
 
+/* Without the label that every ReplicaSet has for itself. */
+static struct value plain_labels(struct arena *a, const struct value *labels)
+{
+    struct member *kept = ARENA_NEW_N(a, struct member, labels->kind == VALUE_MAP ? labels->n : 0);
+    uint32_t n = 0;
+    for (uint32_t i = 0; labels->kind == VALUE_MAP && i < labels->n; i++)
+        if (!str_is(labels->members[i].key, "pod-template-hash"))
+            kept[n++] = labels->members[i];
+    return value_map(kept, n);
+}
+
+/* Whether the Deployment was changed after its ReplicaSet was made. */
+static bool is_rolled_out(struct expansion *x, const struct sim_object *d, const struct sim_object *set)
+{
+    if (!d->replaced)
+        return true;
+    struct arena *a = &x->in->waiting;
+    struct value wanted = plain_labels(a, sim_field(d, "spec.template.metadata.labels"));
+    struct value has = plain_labels(a, sim_field(set, "spec.template.metadata.labels"));
+    return value_equal(&wanted, &has) &&
+           value_equal(sim_field(d, "spec.template.spec"), sim_field(set, "spec.template.spec"));
+}
+
+/* The pods of the old template leave, as they have when the rollout is over. */
+static void drop_pods(struct expansion *x, const struct sim_object *d, const char *owner)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < x->in->objects.n; i++) {
+        struct sim_object *o = &x->in->objects.at[i];
+        bool its = sim_is_pod(o) && !o->removed && o->owner && strcmp(o->owner, owner) == 0;
+        n += its;
+        if (its)
+            sim_input_remove(x->in, o);
+    }
+    map_str_put(&x->counts, str_of(owner), NULL)->num = 0;
+    sim_warn(x->in, "%s: %s has another template than the %u pod%s that it has: they are taken as rolled out", d->origin,
+             owner, n, n == 1 ? "" : "s");
+}
+
+static enum err_code retire_set(struct expansion *x, const struct sim_object *set, struct err *e)
+{
+    struct sim_object *o = sim_input_find(x->in, "ReplicaSet", set->ns, set->name);
+    sim_object_set(x->in, o, "spec.replicas", value_int(0));
+    return sim_object_form(x->in, o, e);
+}
+
 static enum err_code expand_deployment(struct expansion *x, const struct sim_object *d, struct err *e)
 {
     const char *owner = owner_text(x, d);
-    int64_t lacking = sim_int(d, "spec.replicas", 1) - count_of(x, owner);
     const struct sim_object *found = sim_current_set(x->in, d);
+    if (found && !is_rolled_out(x, d, found)) {
+        drop_pods(x, d, owner);
+        if (retire_set(x, found, e))
+            return e->code;
+        found = NULL;
+    }
+    int64_t lacking = sim_int(d, "spec.replicas", 1) - count_of(x, owner);
     struct sim_object set;
     if (found)
         set = *found;

@@ -31,6 +31,8 @@ void sim_input_copy(struct sim_input *to, const struct sim_input *from)
     to->progress = from->progress;
     to->n_ignored = from->n_ignored;
     to->settled = from->settled;
+    for (size_t i = 0; i < from->refused.n; i++)
+        vec_push(&to->refused, from->refused.at[i]);
     map_str_copy(&to->by_name, &from->by_name);
     vec_reserve(&to->objects, from->objects.n);
     for (size_t i = 0; i < from->objects.n; i++) {

@@ -30,6 +30,7 @@ struct reader {
     struct str text;
     size_t told;      /* how much of the text was reported */
     unsigned n_lists; /* around the object at hand */
+    bool any_list;    /* was read, perhaps without items */
 };
 
 /* Where something stands. */
@@ -258,6 +259,7 @@ static enum err_code add_list(struct reader *r, const struct origin *at, const s
         return wrap(r, at);
     }
     r->n_lists++;
+    r->any_list = true;
     struct arena inner;
     arena_init(&inner);
     items = value_copy(&inner, &items);
@@ -399,6 +401,7 @@ static bool walk_document(struct reader *r, struct origin at, struct str rest, s
     const struct type *item;
     if (ok && !fault && (!w.items || (!w.others && list_type(&w, &item)))) {
         *ret_text = str_range(start, s.at);
+        r->any_list |= w.items;
         return w.items || read_object(r, &at, *ret_text) == ERR_OK;
     }
     if (!r->e->code && w.n_items && (!ok || fault))
@@ -466,7 +469,7 @@ enum err_code sim_input_text(struct sim_input *in, const char *file, struct str 
     e->code = ERR_OK;
     struct sim_mark mark = sim_input_mark(in);
     enum err_code code = read_documents(&r, file);
-    if (!code && !sim_input_changed(in, mark))
+    if (!code && !sim_input_changed(in, mark) && !r.any_list)
         sim_warn(in, "%s: there is no object in it", file);
     sim_tell(&in->progress, SIM_READING, text.n, text.n);
     arena_fini(&r.scratch);

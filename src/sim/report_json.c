@@ -161,6 +161,20 @@ void sim_json_rest(struct strbuf *to, const struct sim_world *w, const struct si
     }
 }
 
+static void add_refused(struct strbuf *to, const struct sim_world *w)
+{
+    STRBUF_ADD_LIT(to, ",\n\"refused\":[");
+    for (size_t i = 0; i < w->in->refused.n; i++) {
+        const struct sim_refused *r = &w->in->refused.at[i];
+        strbuf_add_text(to, i ? ",\n{" : "\n{");
+        sim_json_text(to, "owner", r->what);
+        strbuf_printf(to, ",\"pods\":%u,", r->n);
+        sim_json_text(to, "message", r->reason);
+        strbuf_add_char(to, '}');
+    }
+    strbuf_add_char(to, ']');
+}
+
 void sim_json_summary(struct strbuf *to, const struct sim_world *w)
 {
     const uint32_t *n = w->n_in_state;
@@ -177,6 +191,7 @@ void sim_report_json(struct strbuf *to, const struct sim_world *w, const struct 
     add_pods(to, w, "placed", SIM_PLACED);
     add_pods(to, w, "pending", SIM_PENDING);
     add_pods(to, w, "preempted", SIM_EVICTED);
+    add_refused(to, w);
     add_nodes(to, w);
     sim_json_zones(to, w);
     sim_json_rest(to, w, more);

@@ -52,9 +52,20 @@ static bool was_left_out(const struct sim_world *w, const struct sim_object *o)
            !map_str_find(&w->pod_by_uid, str_of(sim_pod_form(o)->meta.uid));
 }
 
+/* Those of controllers are tried again by the next expansion. */
+static void drop_refusals(struct sim_input *in)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < in->refused.n; i++)
+        if (strncmp(in->refused.at[i].what, "Pod ", 4) == 0)
+            in->refused.at[n++] = in->refused.at[i];
+    in->refused.n = n;
+}
+
 void sim_settle(struct sim_input *to, struct sim_world *world)
 {
     sim_input_copy(to, world->in);
+    drop_refusals(to);
     to->settled = true;
     for (size_t i = 0; i < world->in->warnings.n; i++)
         vec_push(&to->warnings, world->in->warnings.at[i]);

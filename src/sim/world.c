@@ -259,6 +259,7 @@ static bool takes_part(struct sim_world *w, const struct sim_object *o, const st
         return false;
     if (form->node_name == SYM_EMPTY || p->node != SIM_NO_NODE)
         return true;
+    w->n_left_out++;
     sim_warn(w->in, "%s: Pod %s/%s is on node \"%s\", which is not given; it is left out", o->origin, o->ns, o->name,
              sym_text(w->syms, form->node_name).p);
     return false;
@@ -321,6 +322,9 @@ static enum err_code fill(struct sim_world *w, struct err *e)
             if (!o->removed && pass_of(w, o) == pass && add[pass](w, o, e))
                 return e->code;
         }
+    if (w->n_left_out && !w->pods.n)
+        return err_set(e, ERR_INVALID, "all %zu pods are on nodes that are not given, so that nothing is left; read the nodes, "
+                       "too (kubectl get nodes -o json)", w->n_left_out);
     return ERR_OK;
 }
 

@@ -70,6 +70,7 @@ struct sim_world {
     struct sched *sched;
     int64_t now_ms, start_wall_s; /* of virtual time; seconds since 1970 when it began */
     size_t n_tried; /* attempts so far */
+    size_t n_left_out; /* pods on nodes that are not given */
     VEC(struct sim_node) nodes; /* in the order of the input */
     VEC(struct sim_pod) pods;   /* all but finished ones; in the order of the input, made ones behind; grows in a run */
     struct map_str pod_by_uid;  /* -> index */
