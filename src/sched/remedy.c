@@ -57,12 +57,7 @@ uint64_t finder_failing(struct finder *f, const struct node_view *view)
 
 uint64_t finder_wide_filters(const struct finder *f)
 {
-    const struct point_plugins *points = &f->c->profile->points[POINT_FILTER];
-    uint64_t wide = 0;
-    for (uint8_t i = 0; i < points->n; i++)
-        if (!points->at[i]->plugin->local_filter)
-            wide |= 1ull << points->at[i]->index;
-    return wide;
+    return f->c->profile->plan.general_filter_mask;
 }
 
 /* ---- From a proposal to a remedy ---- */

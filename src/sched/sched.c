@@ -15,12 +15,12 @@ void sched_read_clocks(struct sched *s)
 
 struct sched *sched_new(const struct sched_options *options)
 {
+    for (uint32_t i = 0; i < options->n_profiles; i++)
+        assert(options->profiles[i]->plan.settled);
     struct sched *s = mem_zalloc(sizeof(*s));
     s->syms = options->syms;
     s->profiles = options->profiles;
     s->n_profiles = options->n_profiles;
-    for (uint32_t i = 0; i < s->n_profiles; i++)
-        profile_settle(s->profiles[i]);
     s->extenders = options->extenders;
     s->n_extenders = options->n_extenders;
     s->io = options->io;
