@@ -20,7 +20,7 @@ bool choose_can(const struct attempt *a)
     const struct profile *profile = a->cycle.profile;
     int32_t percent = profile->percentage_of_nodes_to_score >= 0 ? profile->percentage_of_nodes_to_score
                                                                  : a->sched->percentage_of_nodes_to_score;
-    return profile->plan.has_quick_way && a->sched->n_extenders == 0 && (percent <= 0 || percent >= 100) &&
+    return !a->wants.detail && profile->plan.has_quick_way && a->sched->n_extenders == 0 && (percent <= 0 || percent >= 100) &&
            !a->narrowed.given && a->cycle.pod->nominated_node == SYM_EMPTY;
 }
 
@@ -269,7 +269,7 @@ void choose_run(struct attempt *a)
     a->n_feasible = (uint32_t)bitset_count(alive, n_words);
     c->n_feasible = a->n_feasible;
     if (a->n_feasible == 0) {
-        if (!a->no_diagnosis)
+        if (a->wants.reasons)
             attempt_diagnose(a);
         if (a->outcome != ATTEMPT_ERROR)
             a->outcome = ATTEMPT_REJECTED;

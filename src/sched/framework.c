@@ -69,6 +69,17 @@ static struct filter_status run_filters(struct cycle *c, const struct node_view 
     return (struct filter_status){ PASS, NULL };
 }
 
+struct filter_status framework_gate(struct cycle *c)
+{
+    const struct point_plugins *gates = &c->profile->points[POINT_PRE_ENQUEUE];
+    for (uint8_t i = 0; i < gates->n; i++) {
+        struct verdict v = gates->at[i]->plugin->pre_enqueue(gates->at[i], c);
+        if (v.code != V_SUCCESS)
+            return (struct filter_status){ v, gates->at[i] };
+    }
+    return (struct filter_status){ PASS, NULL };
+}
+
 bool framework_respects(const struct cycle *c, const struct pod *nominated)
 {
     return nominated->priority >= c->pod->priority && strcmp(nominated->meta.uid, c->pod->meta.uid) != 0;

@@ -16,6 +16,7 @@ struct entry {
 struct pod_classes {
     struct map_str by_key;
     VEC(struct entry *) entries;
+    struct entry *last; /* used last: pods of one class often come in a row; NULL: gone */
     uint64_t now;
     struct strbuf key; /* scratch */
 };
@@ -30,6 +31,8 @@ struct pod_classes *pod_classes_new(void)
 
 static void free_entry(struct pod_classes *k, struct entry *e)
 {
+    if (k->last == e)
+        k->last = NULL;
     map_str_remove(&k->by_key, e->key, NULL);
     free((void *)(uintptr_t)e->key.p);
     free(e->class.alive);
@@ -226,11 +229,18 @@ static struct entry *new_entry(struct pod_classes *k, node_id n_rows_max)
     return e;
 }
 
+static struct entry *find_entry(const struct pod_classes *k)
+{
+    if (k->last && str_eq(k->last->key, strbuf_str(&k->key)))
+        return k->last;
+    union map_value *found = map_str_find(&k->by_key, strbuf_str(&k->key));
+    return found ? found->ptr : NULL;
+}
+
 const struct pod_class *pod_classes_get(struct pod_classes *k, struct cycle *c, uint64_t local_scores)
 {
     pod_class_key(&k->key, c, local_scores);
-    union map_value *found = map_str_find(&k->by_key, strbuf_str(&k->key));
-    struct entry *e = found ? found->ptr : new_entry(k, c->cache->col.n_rows_max);
+    struct entry *found = find_entry(k), *e = found ? found : new_entry(k, c->cache->col.n_rows_max);
     struct work w = { e, c, local_scores };
     bool fresh = found && e->order_epoch == c->cache->order_epoch && e->n_rows_max == c->cache->col.n_rows_max;
     if (!fresh || !cache_changes(c->cache, e->generation, repair_row, &w)) {
@@ -242,5 +252,6 @@ const struct pod_class *pod_classes_get(struct pod_classes *k, struct cycle *c, 
     e->generation = c->cache->generation;
     e->order_epoch = c->cache->order_epoch;
     e->last_used = ++k->now;
+    k->last = e;
     return &e->class;
 }

@@ -352,7 +352,7 @@ static void look_at_nodes(struct finder *f)
 {
     const struct cache *cache = &f->s->cache;
     struct attempt base;
-    if (!attempt_begin(f->s, &base, f->pod, f->what_if.now_ms) || !attempt_pre_filter(&base))
+    if (!attempt_begin(f->s, &base, f->pod, (struct attempt_wants){ 0 }) || !attempt_pre_filter(&base))
         return;
     f->c = &base.cycle;
     node_id *rows = arena_alloc(f->arena, cache->order.n * sizeof(*rows));

@@ -258,7 +258,7 @@ static void ask(struct fixture *f, struct known *k, bool answers)
     struct attempt a;
     struct strbuf b;
     strbuf_init(&b, STRBUF_NO_MAX);
-    k->counts = attempt_begin(f->sched, &a, k->pod, 1000) && attempt_pre_filter(&a);
+    k->counts = attempt_begin(f->sched, &a, k->pod, (struct attempt_wants){ 0 }) && attempt_pre_filter(&a);
     const struct cache *cache = sched_cache(f->sched);
     if (k->counts) {
         uint64_t active = prepare_scores(&a);
