@@ -212,6 +212,9 @@ struct verdict framework_filter_with(const struct plugin_instance *p, struct cyc
 const char *framework_lacks(const struct cycle *c, const struct plugin_instance *p, enum extension_point at);
 /* The words for a filter that failed. */
 const char *framework_filter_error(struct cycle *c, const struct filter_status *status);
+/* PreEnqueue: the first plugin that keeps c->pod out of the queue. verdict.code V_SUCCESS: none does; all others do, errors
+ * too. */
+struct filter_status framework_gate(struct cycle *c);
 /* Whether the pod that is tried must leave room for this one, which is nominated somewhere. */
 bool framework_respects(const struct cycle *c, const struct pod *nominated);
 /* ---- What some plugins ask the scheduler to do ---- */

@@ -28,6 +28,8 @@ void sched_read_clocks(struct sched *s)
 
 struct sched *sched_new(const struct sched_options *options)
 {
+    for (uint32_t i = 0; i < options->n_profiles; i++)
+        assert(options->profiles[i]->plan.settled);
     struct sched *s = mem_zalloc(sizeof(*s));
     s->syms = options->syms;
     s->profiles = options->profiles;
