@@ -218,12 +218,11 @@ static int print(const struct simulation *s, const struct sim_what_if *asked)
     if (sim_what_if_any(asked))
         sim_what_if_json(&json, asked);
     struct sim_section section = { "whatIf", strbuf_str(&json) };
-    int code = print_all(s, asked, &(struct sim_sections){ &section, sim_what_if_any(asked) });
-    strbuf_fini(&json);
-    if (code)
-        return code;
     bool all = !s->run->world.n_in_state[SIM_PENDING] && !s->run->drain.stays.n && !s->run->in.refused.n;
-    return all ? 0 : EXIT_PENDING;
+    int outcome = all ? 0 : EXIT_PENDING;
+    int code = print_all(s, asked, &(struct sim_sections){ &section, sim_what_if_any(asked), outcome });
+    strbuf_fini(&json);
+    return code ? code : outcome;
 }
 
 static int tell_trace(const struct simulation *s)
@@ -232,9 +231,10 @@ static int tell_trace(const struct simulation *s)
     strbuf_init(&json, STRBUF_NO_MAX);
     trace_report_json(&json, &s->traced.run);
     struct sim_section section = { "trace", strbuf_str(&json) };
-    int code = print_all(s, NULL, &(struct sim_sections){ &section, 1 });
+    int outcome = s->traced.run.level.waiting ? EXIT_PENDING : 0;
+    int code = print_all(s, NULL, &(struct sim_sections){ &section, 1, outcome });
     strbuf_fini(&json);
-    return code ? code : s->traced.run.level.waiting ? EXIT_PENDING : 0;
+    return code ? code : outcome;
 }
 
 static int with_difference(struct simulation *s, struct sim_what_if *asked);
