@@ -9,6 +9,7 @@
 #include "cmd/setup.h"
 #include "cmd/simulate_options.h"
 #include "sim/changed.h"
+#include "sim/forms.h"
 #include "sim/report_what_if.h"
 
 enum { EXIT_PENDING = 3 };
@@ -52,13 +53,23 @@ static int simulate(const struct simulate_options *o)
     return code;
 }
 
+static int print_kinds(const struct command *c)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    sim_add_resources(&text);
+    strbuf_add_char(&text, '\n');
+    int code = cmd_print(c, CMD_TEXT, strbuf_str(&text));
+    strbuf_fini(&text);
+    return code;
+}
+
 static int run(const struct command *c, int argc, char **argv)
 {
     struct simulate_options o;
     int code = simulate_options_parse(&o, c, argc, argv);
-    if (!code) {
-        code = o.make.n_pods ? cmd_make_trace(c, &o.make) : simulate(&o);
-    }
+    if (!code)
+        code = o.kinds ? print_kinds(c) : o.make.n_pods ? cmd_make_trace(c, &o.make) : simulate(&o);
     simulate_options_fini(&o);
     return code;
 }
