@@ -171,7 +171,7 @@ static void add_output(const struct simulation *s, struct strbuf *to, const stru
     switch (s->o->output) {
     case OUTPUT_TEXT:
         if (!asked)
-            trace_report_text(to, &s->traced.run, cmd_has_unicode());
+            trace_report_text(to, &s->traced.run, cmd_has_unicode(), cmd_columns());
         else if (sim_what_if_any(asked))
             sim_report_what_if(to, asked, cmd_columns());
         else
