@@ -146,9 +146,11 @@ static void add_numbers(struct strbuf *to, const struct trace_run *r)
 {
     const struct trace_counts *n = &r->counts;
     strbuf_printf(to,
-                  "%zu nodes, %llu pods on them; %llu pods arrived, %llu started, %llu finished; at the end %lld run, "
+                  "%zu node%s, %llu pod%s on %s; %llu pod%s arrived, %llu started, %llu finished; at the end %lld run, "
                   "%lld wait\n",
-                  r->world->nodes.n, (unsigned long long)n->given, (unsigned long long)n->arrived,
+                  r->world->nodes.n, r->world->nodes.n == 1 ? "" : "s", (unsigned long long)n->given,
+                  n->given == 1 ? "" : "s", r->world->nodes.n == 1 ? "it" : "them", (unsigned long long)n->arrived,
+                  n->arrived == 1 ? "" : "s",
                   (unsigned long long)n->started, (unsigned long long)n->finished, (long long)r->level.running,
                   (long long)r->level.waiting);
     trace_add_time(to, makespan_ms(r));
