@@ -29,6 +29,8 @@ def check_summary():
                  "  host port    0.0.0.0:8080/TCP\n", "  affinity     0 required, 1 required against"):
         check(part in text, "a pod: %s" % part, text)
     check(decode("-f", "examples/shop.yaml", "-o", "summary")[1] == out, "summary is the default")
+    narrow = decode("-f", "examples/shop.yaml", env={"COLUMNS": "60"})[1].decode()
+    check(narrow.split() == text.split() and max(len(line) for line in narrow.splitlines()) <= 60, "on a terminal", narrow)
     code, out, _ = decode("-f", "-", stdin=b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n")
     check(code == 0 and out == b"ConfigMap settings\n", "other kinds", out)
     code, out, _ = decode("-f", "-", stdin=b"apiVersion: v1\nkind: Node\nmetadata: {name: edge}\nspec: {unschedulable: true}\n")
