@@ -9,6 +9,7 @@
 #include "cmd/setup.h"
 #include "cmd/simulate_options.h"
 #include "sim/changed.h"
+#include "sim/forms.h"
 #include "sim/report_what_if.h"
 
 enum { EXIT_PENDING = 3 };
@@ -52,13 +53,23 @@ static int simulate(const struct simulate_options *o)
     return code;
 }
 
+static int print_kinds(const struct command *c)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    sim_add_resources(&text);
+    strbuf_add_char(&text, '\n');
+    int code = cmd_print(c, CMD_TEXT, strbuf_str(&text));
+    strbuf_fini(&text);
+    return code;
+}
+
 static int run(const struct command *c, int argc, char **argv)
 {
     struct simulate_options o;
     int code = simulate_options_parse(&o, c, argc, argv);
-    if (!code) {
-        code = o.make.n_pods ? cmd_make_trace(c, &o.make) : simulate(&o);
-    }
+    if (!code)
+        code = o.kinds ? print_kinds(c) : o.make.n_pods ? cmd_make_trace(c, &o.make) : simulate(&o);
     simulate_options_fini(&o);
     return code;
 }
@@ -160,7 +171,7 @@ static void add_output(const struct simulation *s, struct strbuf *to, const stru
     switch (s->o->output) {
     case OUTPUT_TEXT:
         if (!asked)
-            trace_report_text(to, &s->traced.run, cmd_has_unicode());
+            trace_report_text(to, &s->traced.run, cmd_has_unicode(), cmd_columns());
         else if (sim_what_if_any(asked))
             sim_report_what_if(to, asked, cmd_columns());
         else
@@ -218,12 +229,11 @@ static int print(const struct simulation *s, const struct sim_what_if *asked)
     if (sim_what_if_any(asked))
         sim_what_if_json(&json, asked);
     struct sim_section section = { "whatIf", strbuf_str(&json) };
-    int code = print_all(s, asked, &(struct sim_sections){ &section, sim_what_if_any(asked) });
-    strbuf_fini(&json);
-    if (code)
-        return code;
     bool all = !s->run->world.n_in_state[SIM_PENDING] && !s->run->drain.stays.n && !s->run->in.refused.n;
-    return all ? 0 : EXIT_PENDING;
+    int outcome = all ? 0 : EXIT_PENDING;
+    int code = print_all(s, asked, &(struct sim_sections){ &section, sim_what_if_any(asked), outcome });
+    strbuf_fini(&json);
+    return code ? code : outcome;
 }
 
 static int tell_trace(const struct simulation *s)
@@ -232,9 +242,10 @@ static int tell_trace(const struct simulation *s)
     strbuf_init(&json, STRBUF_NO_MAX);
     trace_report_json(&json, &s->traced.run);
     struct sim_section section = { "trace", strbuf_str(&json) };
-    int code = print_all(s, NULL, &(struct sim_sections){ &section, 1 });
+    int outcome = s->traced.run.level.waiting ? EXIT_PENDING : 0;
+    int code = print_all(s, NULL, &(struct sim_sections){ &section, 1, outcome });
     strbuf_fini(&json);
-    return code ? code : s->traced.run.level.waiting ? EXIT_PENDING : 0;
+    return code ? code : outcome;
 }
 
 static int with_difference(struct simulation *s, struct sim_what_if *asked);

@@ -40,6 +40,23 @@ const struct sim_kind *sim_kind_of(const struct type *t)
     return NULL;
 }
 
+static struct str plural_of(const struct type *t)
+{
+    for (size_t i = 0; i < schema_n_resources; i++)
+        if (schema_resources[i].type == t)
+            return schema_resources[i].plural;
+    return (struct str){ NULL, 0 };
+}
+
+void sim_add_resources(struct strbuf *to)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (i)
+            strbuf_add_char(to, ',');
+        strbuf_add_str(to, plural_of(schema_type(str_of(kinds[i].type))));
+    }
+}
+
 /* ---- References ---- */
 
 void sim_form_ref(const struct sim_object *o)

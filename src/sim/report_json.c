@@ -175,19 +175,22 @@ static void add_refused(struct strbuf *to, const struct sim_world *w)
     strbuf_add_char(to, ']');
 }
 
-void sim_json_summary(struct strbuf *to, const struct sim_world *w)
+void sim_json_summary(struct strbuf *to, const struct sim_world *w, const struct sim_sections *more)
 {
     const uint32_t *n = w->n_in_state;
     strbuf_printf(to, ",\n\"summary\":{\"nodes\":%zu,\"running\":%u,\"placed\":%u,\"pending\":%u,\"preempted\":%u,"
-                      "\"decisionHash\":\"%016llx\"}",
+                      "\"decisionHash\":\"%016llx\"",
                   w->nodes.n, n[SIM_RUNNING], n[SIM_PLACED], n[SIM_PENDING], n[SIM_EVICTED],
                   (unsigned long long)w->decision_hash);
+    if (more)
+        strbuf_printf(to, ",\"exitCode\":%d", more->exit_code);
+    strbuf_add_char(to, '}');
 }
 
 void sim_report_json(struct strbuf *to, const struct sim_world *w, const struct sim_sections *more)
 {
     STRBUF_ADD_LIT(to, "{\"kind\":\"Simulation\",\"version\":1");
-    sim_json_summary(to, w);
+    sim_json_summary(to, w, more);
     add_pods(to, w, "placed", SIM_PLACED);
     add_pods(to, w, "pending", SIM_PENDING);
     add_pods(to, w, "preempted", SIM_EVICTED);
