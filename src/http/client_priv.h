@@ -27,6 +27,7 @@ struct call {
     struct loop_timer deadline; /* while it waits */
     struct str body;            /* kept, to be sent again; unless it streams */
     bool streams_body, wants_gzip;
+    bool wants_fresh; /* a kept connection was closed under it: the next one must be new */
     unsigned n_retries;
     struct inflater *inflater;
     uint64_t n_compressed, n_plain_unread; /* compressed bytes not yet given back; plain bytes not yet consumed */

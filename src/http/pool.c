@@ -184,6 +184,7 @@ static bool link_reclaim(struct conn *c, struct stream *s, const struct stream_r
         (call->streams_body && s->n_out_pulled > 0) || k->origin->n_waiting >= CLIENT_WAITING_MAX)
         return false;
     call->n_retries++;
+    call->wants_fresh |= stale;
     k->origin->client->counts.n_retried++;
     call_rewind(call);
     if (s->deadline_ms)
@@ -234,12 +235,12 @@ static void make_link(struct origin *o)
 
 /* ---- Serving ---- */
 
-static struct link *link_with_room(struct origin *o)
+static struct link *link_with_room(struct origin *o, bool fresh)
 {
     for (struct list_node *n = list_first(&o->links); n; n = list_next(&o->links, n)) {
         struct link *k = LIST_ITEM(n, struct link, node);
         struct proto *p = k->speaking ? conn_proto(k->conn) : NULL;
-        if (p && p->ops->has_room(p))
+        if (p && p->ops->has_room(p) && (!fresh || p->is_h2 || p->n_exchanges == 0))
             return k;
     }
     return NULL;
@@ -257,8 +258,17 @@ static void start_call(struct link *k, struct call *call)
 static void origin_serve(struct loop_task *t)
 {
     struct origin *o = LIST_ITEM(&t->node, struct origin, task.node);
-    for (struct link *k; o->n_waiting && (k = link_with_room(o));)
-        start_call(k, (struct call *)LIST_ITEM(list_first(&o->waiting), struct stream, node));
+    for (struct list_node *n = list_first(&o->waiting), *after; n; n = after) {
+        struct call *call = (struct call *)LIST_ITEM(n, struct stream, node);
+        struct link *k = link_with_room(o, call->wants_fresh);
+        after = list_next(&o->waiting, n);
+        if (k)
+            start_call(k, call);
+        else if (!call->wants_fresh)
+            break;
+        else if (o->n_links >= o->client->options.connections && (k = link_with_room(o, false)))
+            conn_close(k->conn, ""); /* makes room for a new one */
+    }
     uint32_t want = o->speaks == SPEAKS_H1 ? o->n_waiting : o->n_waiting ? 1 : 0;
     while (o->n_making < want && o->n_links < o->client->options.connections && !o->client->stopping)
         make_link(o);

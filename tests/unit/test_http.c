@@ -360,6 +360,7 @@ TEST(a_server_that_stops_ends_what_is_at_hand_first)
         CHECK(strstr(last_message, "refused"));
         stop_client();
         loop_free(loop);
+        arena_fini(&arena);
     }
 }
 
@@ -375,6 +376,7 @@ TEST(a_deadline_cuts_what_does_not_end)
         CHECK(last_maybe);
         stop_client();
         loop_free(loop);
+        arena_fini(&arena);
     }
 }
 
