@@ -1,8 +1,10 @@
-/* tests/http_tool.c - a server to try the http folder with foreign programs: curl, h2load, h2spec.
+/* tests/http_tool.c - the http folder as a program, for foreign peers: curl, h2load, h2spec, nghttpd, Python.
  *
- *     http_tool serve ADDRESS [--cert FILE --key FILE [--client-ca FILE]] [--ready-fd N]
+ *     http_tool serve ADDRESS [--cert FILE --key FILE [--client-ca FILE]]
+ *     http_tool get URL [--ca FILE] [--insecure] [--server-name NAME] [--cert FILE --key FILE] [--http1] [--h2c] [--gzip]
+ *                       [--proxy URL] [--method M] [--data TEXT] [--timeout-ms N] [-n COUNT]
  *
- * Prints "listening PORT" and serves:
+ * get prints the answer (of one request) and ends with 1 when one failed. serve prints "listening PORT" and serves:
  *   /            "hello\n"            /bytes/N    N bytes, streamed
  *   /echo        the request's body   /head       the request as text
  *   /watch/N     a line each 10 ms, N lines (0 = for ever)
@@ -15,6 +17,7 @@
 
 #include "base/mem.h"
 #include "http/server.h"
+#include "tests/http_tool.h"
 
 static struct loop *loop;
 static struct server *server;
@@ -192,7 +195,7 @@ static void handle(void *context, struct stream *s, const struct head *r)
 
 /* ---- The program ---- */
 
-static const char *option(int argc, char **argv, const char *name)
+const char *tool_option(int argc, char **argv, const char *name)
 {
     for (int i = 3; i + 1 < argc; i++)
         if (strcmp(argv[i], name) == 0)
@@ -200,18 +203,30 @@ static const char *option(int argc, char **argv, const char *name)
     return NULL;
 }
 
+bool tool_flag(int argc, char **argv, const char *name)
+{
+    for (int i = 3; i < argc; i++)
+        if (strcmp(argv[i], name) == 0)
+            return true;
+    return false;
+}
+
+void tool_die(const char *message)
+{
+    fprintf(stderr, "http_tool: %s\n", message);
+    exit(1);
+}
+
 static struct tls_context *tls_of(int argc, char **argv, struct err *e)
 {
-    struct tls_cert_source cert = { .cert_file = option(argc, argv, "--cert"), .key_file = option(argc, argv, "--key") };
+    struct tls_cert_source cert = { .cert_file = tool_option(argc, argv, "--cert"), .key_file = tool_option(argc, argv, "--key") };
     struct tls_context *tls = NULL;
     if (!cert.cert_file)
         return NULL;
-    struct tls_options o = { .is_server = true, .certs = &cert, .n_certs = 1, .ca_file = option(argc, argv, "--client-ca") };
+    struct tls_options o = { .is_server = true, .certs = &cert, .n_certs = 1, .ca_file = tool_option(argc, argv, "--client-ca") };
     o.client_certs = o.ca_file ? TLS_CLIENT_CERTS_REQUESTED : TLS_CLIENT_CERTS_IGNORED;
-    if (tls_context_new(&o, &tls, e)) {
-        fprintf(stderr, "%s\n", e->message);
-        exit(1);
-    }
+    if (tls_context_new(&o, &tls, e))
+        tool_die(e->message);
     return tls;
 }
 
@@ -231,29 +246,21 @@ static void raise_limit(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int main(int argc, char **argv)
+static int serve(int argc, char **argv)
 {
     struct arena arena;
     struct err e;
     int port;
     uv_signal_t signal_handle;
-    if (argc < 3 || strcmp(argv[1], "serve") != 0) {
-        fprintf(stderr, "usage: http_tool serve ADDRESS [--cert FILE --key FILE [--client-ca FILE]]\n");
-        return 2;
-    }
-    raise_limit();
     arena_init(&arena);
     err_init(&e, &arena);
     loop = loop_new(NULL);
     server = server_new(&(struct server_options){ .loop = loop, .handler = handle });
     struct tls_context *tls = tls_of(argc, argv, &e);
-    if (server_listen(server, argv[2], tls, &port, &e)) {
-        fprintf(stderr, "%s\n", e.message);
-        return 1;
-    }
+    if (server_listen(server, argv[2], tls, &port, &e))
+        tool_die(e.message);
     printf("listening %d\n", port);
     fflush(stdout);
-    signal(SIGPIPE, SIG_IGN);
     uv_signal_init(loop_uv(loop), &signal_handle);
     uv_signal_start(&signal_handle, on_signal, SIGTERM);
     loop_run(loop);
@@ -264,4 +271,16 @@ int main(int argc, char **argv)
     loop_free(loop);
     arena_fini(&arena);
     return 0;
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN);
+    raise_limit();
+    if (argc >= 3 && strcmp(argv[1], "serve") == 0)
+        return serve(argc, argv);
+    if (argc >= 3 && strcmp(argv[1], "get") == 0)
+        return tool_get(argc, argv);
+    fprintf(stderr, "usage: http_tool serve ADDRESS ... | get URL ...\n");
+    return 2;
 }

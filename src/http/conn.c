@@ -85,6 +85,12 @@ void *conn_owner(const struct conn *c)
     return c->owner;
 }
 
+void conn_give(struct conn *c, const struct conn_events *events, void *owner)
+{
+    c->events = events;
+    c->owner = owner;
+}
+
 struct loop *conn_loop(const struct conn *c)
 {
     return c->loop;

@@ -38,6 +38,8 @@ struct conn_events {
 struct conn *conn_new(struct loop *l, const struct conn_events *events, void *owner, const struct http_limits *limits,
                       bool is_pipe);
 void *conn_owner(const struct conn *c);
+/* Another owner takes it over. */
+void conn_give(struct conn *c, const struct conn_events *events, void *owner);
 struct loop *conn_loop(const struct conn *c);
 /* To accept into or to connect; TCP_NODELAY is set by conn_open. */
 uv_stream_t *conn_socket(struct conn *c);

@@ -523,7 +523,7 @@ static void h1_stream_consumed(struct proto *p, struct stream *s, size_t n)
 }
 
 /* The connection goes with it: HTTP/1 has no other way to stop an exchange. */
-static void h1_stream_abort(struct proto *p, struct stream *s, enum stream_status status)
+static void h1_stream_abort(struct proto *p, struct stream *s, enum stream_status status, const char *why)
 {
     struct h1 *h = (struct h1 *)p;
     assert(h->s == s);
@@ -533,7 +533,7 @@ static void h1_stream_abort(struct proto *p, struct stream *s, enum stream_statu
         return;
     }
     h->s = NULL;
-    stream_close(s, status, "%s", status == STREAM_TIMEOUT ? "timed out" : "cancelled");
+    stream_close(s, status, "%s", why);
     h->deaf = true;
     p->lost = true;
     proto_wake(p);

@@ -585,12 +585,12 @@ static void h2_stream_consumed(struct proto *p, struct stream *s, size_t n)
     }
 }
 
-static void h2_stream_abort(struct proto *p, struct stream *s, enum stream_status status)
+static void h2_stream_abort(struct proto *p, struct stream *s, enum stream_status status, const char *why)
 {
     struct h2 *h = (struct h2 *)p;
     nghttp2_submit_rst_stream(h->session, NGHTTP2_FLAG_NONE, s->h2_id, NGHTTP2_CANCEL);
     forget(h, s);
-    stream_close(s, status, "%s", status == STREAM_TIMEOUT ? "timed out" : "cancelled");
+    stream_close(s, status, "%s", why);
 }
 
 static const struct proto_ops h2_ops = {

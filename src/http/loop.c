@@ -20,6 +20,7 @@ struct loop {
     struct list tasks;
     const struct clock *clock;
     int64_t alarm_ms;       /* what the alarm is set to; INT64_MAX = not set */
+    uint64_t n_ran;         /* mail, timers and tasks so far */
     _Atomic bool stopping;
     char *read_room;
     struct strbuf scratch[LOOP_SCRATCHES];
@@ -38,6 +39,7 @@ static void run_mail(struct loop *l)
     for (struct mail *at = mailbox_take(&l->mailbox), *after; at; at = after) {
         after = at->next;
         struct loop_mail *mail = MAIL_ITEM(at, struct loop_mail, mail);
+        l->n_ran++;
         mail->run(mail);
     }
 }
@@ -48,6 +50,7 @@ static void run_timers(struct loop *l)
     int64_t now_ms = loop_now_ms(l);
     for (struct heap_node *top; (top = heap_top(&l->timers)) && TIMER(top)->deadline_ms <= now_ms;) {
         struct loop_timer *t = TIMER(heap_pop(&l->timers));
+        l->n_ran++;
         t->fire(t);
     }
 }
@@ -61,6 +64,7 @@ static void run_tasks(struct loop *l)
             struct list_node *n = list_first(&l->tasks);
             more = n != last;
             list_remove(n);
+            l->n_ran++;
             struct loop_task *t = LIST_ITEM(n, struct loop_task, node);
             t->run(t);
         }
@@ -183,7 +187,9 @@ void loop_run(struct loop *l)
 
 void loop_run_once(struct loop *l, bool wait)
 {
-    uv_run(&l->uv, wait ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+    uint64_t n_before = l->n_ran;
+    run_ready(l);
+    uv_run(&l->uv, wait && l->n_ran == n_before ? UV_RUN_ONCE : UV_RUN_NOWAIT);
 }
 
 void loop_stop(struct loop *l)

@@ -33,7 +33,7 @@ void loop_free(struct loop *l);
 
 /* Until loop_stop. */
 void loop_run(struct loop *l);
-/* One turn: waits for something to happen if `wait`. */
+/* One turn: waits for something to happen if `wait` and nothing was ready. */
 void loop_run_once(struct loop *l, bool wait);
 void loop_stop(struct loop *l);
 /* Makes a sleeping loop look at its timers and mail. */

@@ -105,7 +105,7 @@ int64_t proto_tick_streams(struct proto *p)
             next_ms = earlier_ms(next_ms, deadline_ms);
             continue;
         }
-        p->ops->stream_abort(p, s, STREAM_TIMEOUT);
+        p->ops->stream_abort(p, s, STREAM_TIMEOUT, "timed out");
     }
     return next_ms;
 }

@@ -36,7 +36,7 @@ struct proto_ops {
     /* Of a stream: something new to send; n bytes were read; nobody wants it any more, or it failed by our decision. */
     void (*stream_output)(struct proto *p, struct stream *s);
     void (*stream_consumed)(struct proto *p, struct stream *s, size_t n);
-    void (*stream_abort)(struct proto *p, struct stream *s, enum stream_status status);
+    void (*stream_abort)(struct proto *p, struct stream *s, enum stream_status status, const char *why);
 };
 
 struct proto_host {

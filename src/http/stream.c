@@ -23,6 +23,8 @@ void stream_free(struct stream *s)
 {
     assert(!list_has(&s->node));
     assert(!list_has(&s->blocked_node));
+    if (s->release)
+        s->release(s);
     arena_fini(&s->arena);
     strbuf_fini(&s->out);
     free(s);
@@ -220,7 +222,7 @@ void stream_cancel(struct stream *s)
     if (!s->proto)
         s->cancel_waiting(s);
     else if (!s->closed)
-        s->proto->ops->stream_abort(s->proto, s, STREAM_PEER_CLOSED);
+        s->proto->ops->stream_abort(s->proto, s, STREAM_PEER_CLOSED, "cancelled");
 }
 
 void stream_place(struct stream *s, struct proto *p)
@@ -235,8 +237,8 @@ void stream_place(struct stream *s, struct proto *p)
 void stream_unplace(struct stream *s)
 {
     assert(s->closed);
-    assert(s->n_out_pulled == 0);
     s->proto = NULL;
+    s->n_out_pulled = 0;
     s->closed = s->out_head_sent = s->out_done = s->h2_deferred = s->in_head_done = s->in_ended = false;
     s->h2_id = 0;
     s->n_in_unread = 0;

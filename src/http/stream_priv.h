@@ -16,6 +16,7 @@ struct stream {
     /* Clients may put themselves between protocol and user (decompression); NULL = straight to the user. */
     const struct stream_events *filter;
     uint64_t (*filter_consumed)(struct stream *s, size_t n); /* bytes to give back to the protocol */
+    void (*release)(struct stream *s); /* what else must go with it; may be NULL */
 
     struct strbuf out; /* body bytes, from out_at on still to be sent */
     size_t out_at;
@@ -56,7 +57,7 @@ void stream_close(struct stream *s, enum stream_status status, const char *forma
     __attribute__((format(printf, 3, 4)));
 /* Puts it on a connection. */
 void stream_place(struct stream *s, struct proto *p);
-/* Takes it from one, to be placed again; only when nothing of its body was pulled. */
+/* Takes it from one, to be placed again; the caller puts back what was pulled of its body. */
 void stream_unplace(struct stream *s);
 /* For one that has no connection: tells `closed` and frees. */
 void stream_close_waiting(struct stream *s, enum stream_status status, const char *message);
