@@ -33,12 +33,6 @@ int cmd_print(const struct command *c, enum cmd_form form, struct str text)
     return 0;
 }
 
-int cmd_print_folded(const struct command *c, struct str text, unsigned width)
-{
-    (void)width;
-    return cmd_print(c, CMD_TEXT, text);
-}
-
 static void say(const char *format, va_list args)
 {
     char text[256];
