@@ -23,34 +23,36 @@ static void end_lower_nominations(struct sched *s, const struct pod *preemptor, 
     }
 }
 
-/* How many of a preemptor's victims are under way; the entry owns its key. */
+/* A preemptor whose victims are under way; the entry owns its key. */
 struct under_way {
     uint32_t n;
+    bool failed; /* some eviction did */
     char uid[];
 };
 
-static void count_preempting(struct sched *s, const struct pod *preemptor, int by)
+static struct under_way *find_under_way(const struct sched *s, const struct pod *preemptor)
+{
+    union map_value *found = map_str_find(&s->preempting, str_of(preemptor->meta.uid));
+    return found ? found->ptr : NULL;
+}
+
+static struct under_way *add_under_way(struct sched *s, const struct pod *preemptor)
 {
     struct str uid = str_of(preemptor->meta.uid);
-    union map_value *found = map_str_find(&s->preempting, uid);
-    struct under_way *u = found ? found->ptr : NULL;
-    if (!u) {
-        u = mem_zalloc(sizeof(*u) + uid.n + 1);
-        memcpy(u->uid, uid.p, uid.n);
-        map_str_put(&s->preempting, str_of(u->uid), NULL)->ptr = u;
-    }
-    u->n += (uint32_t)by;
-    if (u->n)
-        return;
-    map_str_remove(&s->preempting, uid, NULL);
-    free(u);
+    struct under_way *u = mem_zalloc(sizeof(*u) + uid.n + 1);
+    memcpy(u->uid, uid.p, uid.n);
+    map_str_put(&s->preempting, str_of(u->uid), NULL)->ptr = u;
+    return u;
 }
 
 static void evict_one(struct sched *s, const struct pod *victim, const struct pod *preemptor)
 {
     struct eviction e = { ++s->last_ticket, pod_ref(victim), pod_ref(preemptor) };
     vec_push(&s->evictions, e);
-    count_preempting(s, preemptor, 1);
+    struct under_way *u = find_under_way(s, preemptor);
+    if (!u)
+        u = add_under_way(s, preemptor);
+    u->n++;
     s->io.evict(s->io.context, e.ticket, victim, preemptor);
 }
 
@@ -78,13 +80,22 @@ void evict_start(struct sched *s, const struct pod *preemptor, const struct pree
     }
 }
 
-static void end_eviction(struct sched *s, size_t i)
+/* Whether it was the last one of its preemptor, and one of them failed. */
+static bool end_eviction(struct sched *s, size_t i, bool failed)
 {
     struct eviction e = s->evictions.at[i];
     vec_remove_swap(&s->evictions, i);
-    count_preempting(s, e.preemptor, -1);
+    struct under_way *u = find_under_way(s, e.preemptor);
+    u->failed |= failed;
+    u->n--;
+    bool is_last = u->n == 0, failed_at_all = u->failed;
+    if (is_last) {
+        map_str_remove(&s->preempting, str_of(u->uid), NULL);
+        free(u);
+    }
     pod_unref(s->syms, e.victim);
     pod_unref(s->syms, e.preemptor);
+    return is_last && failed_at_all;
 }
 
 void sched_victim_done(struct sched *s, io_ticket ticket, const char *error)
@@ -95,22 +106,37 @@ void sched_victim_done(struct sched *s, io_ticket ticket, const char *error)
         const struct pod *preemptor = pod_ref(s->evictions.at[i].preemptor);
         if (!error)
             note_preempted(s, s->evictions.at[i].victim, preemptor);
-        end_eviction(s, i);
-        if (error) /* nothing else would wake the pod */
+        if (end_eviction(s, i, error != NULL)) /* nothing else would wake the pod */
             queue_activate(s->queue, preemptor, sched_now_ms(s));
         pod_unref(s->syms, preemptor);
         return;
     }
 }
 
+static bool is_there(const struct sched *s, const struct pod *victim)
+{
+    const struct pod *known = sched_pod(s, victim->meta.uid);
+    return known && !(known->flags & POD_TERMINATING);
+}
+
+/* A victim that is gone, or seen to go, does not count: its going is what wakes the preemptor, and that may be seen
+ * before the answer to its eviction comes. */
 bool framework_is_preempting(const struct cycle *c, const struct pod *pod)
 {
-    return map_str_find(&c->sched->preempting, str_of(pod->meta.uid)) != NULL;
+    const struct sched *s = c->sched;
+    if (!find_under_way(s, pod))
+        return false;
+    for (size_t i = 0; i < s->evictions.n; i++) {
+        const struct eviction *e = &s->evictions.at[i];
+        if (strcmp(e->preemptor->meta.uid, pod->meta.uid) == 0 && is_there(s, e->victim))
+            return true;
+    }
+    return false;
 }
 
 void evict_free_all(struct sched *s)
 {
     while (s->evictions.n)
-        end_eviction(s, s->evictions.n - 1);
+        (void)end_eviction(s, s->evictions.n - 1, false);
     vec_fini(&s->evictions);
 }

@@ -45,7 +45,8 @@ struct sched_io {
     int64_t (*wall_s)(void *context);  /* seconds since 1970: a pod without a start time counts as started now */
     void (*bind)(void *context, io_ticket ticket, const struct pod *pod, sym node);
     void (*patch_status)(void *context, const struct status_change *change);
-    /* A victim: condition DisruptionTarget, then deletion. Answer: sched_victim_done. */
+    /* A victim: condition DisruptionTarget, then deletion. Answer: sched_victim_done; one that is gone already is no
+     * error. */
     void (*evict)(void *context, io_ticket ticket, const struct pod *victim, const struct pod *preemptor);
     void (*event)(void *context, const struct event_note *note);
     /* VolumeBinding's PreBind: write the claims and volumes chosen for the pod and wait until they are

@@ -1,0 +1,274 @@
+/* What follows a failure, told through the whole scheduler: preemption, bindings, promises, and who is woken by
+ * what. */
+#include "tests/unit/sched_story.h"
+
+TEST(a_preemptor_gets_its_place_when_the_victims_are_gone)
+{
+    static const struct sched_story_row rows[] = {
+        { "it is promised the node, waits, and goes there",
+          "node n 1; pod v node=n; pod p priority=5; run; says evict v for p / refused p / nominate p n; "
+          "is p waiting; nominated p n; evicted v; is p waiting; idle; delete v; is p backoff; run; says bind p n; "
+          "nominated p -" },
+        { "a failed eviction wakes it, and it tries again",
+          "node n 1; pod v node=n; pod p priority=5; run; says evict v for p / refused p / nominate p n; "
+          "evicted v timeout; is p active; run; says evict v for p / refused p / nominate p n" },
+        { "the victim is gone before the answer to its eviction has come",
+          "node n 1; pod v node=n; pod p priority=5; run; delete v; is p backoff; evicted v; "
+          "says evict v for p / refused p / nominate p n; run; says bind p n" },
+        { "it was gone, and its eviction fails for that: the preemptor goes on",
+          "node n 1; pod v node=n; pod p priority=5; run; delete v; evicted v gone; is p active; "
+          "says evict v for p / refused p / nominate p n; run; says bind p n" },
+        { "while a second victim is on its way out the preemptor is gated",
+          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; "
+          "says evict v for p / evict w for p / refused p / nominate p n; delete v; is p gated; evicted v; "
+          "is p gated; delete w; is p backoff; evicted w; run; says bind p n" },
+        { "a victim that is seen to terminate does not gate it",
+          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; pod w node=n terminating; delete v; "
+          "is p backoff" },
+        { "one of two evictions fails: it tries again when the other has its answer",
+          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; evicted v timeout; is p waiting; "
+          "evicted w; is p active" },
+        { "both fail",
+          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; evicted w timeout; evicted v timeout; "
+          "is p active" },
+        { "both succeed: it waits for them to go",
+          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; evicted w; evicted v; is p waiting" },
+        { "a victim that is on its way out already is not evicted again",
+          "node n 1; pod v node=n terminating; pod p priority=5; run; says refused p / nominate p n; delete v; run; "
+          "says bind p n" },
+        { "who never preempts waits without a promise",
+          "node n 1; pod v node=n; pod p priority=5 never; run; says refused p; nominated p -; delete v; run; "
+          "says bind p n" },
+        { "nobody is evicted for an equal",
+          "node n 1; pod v node=n priority=5; pod p priority=5; run; says refused p" },
+        { "another node does as well, once the evictions are answered",
+          "node n 1; pod v node=n; pod p priority=5; run; evicted v; node m 1; is p backoff; "
+          "says evict v for p / refused p / nominate p n; run; says bind p m; nominated p -" },
+        { "the failure of another pod does not wake it",
+          "node n 1; pod v node=n; pod p priority=5; run; evicted v; is p waiting; pod q priority=1; run; "
+          "says evict v for p / refused p / nominate p n / refused q; is p waiting" },
+    };
+    SCHED_TELL(rows, NULL);
+}
+
+TEST(a_preemptor_that_is_gone_leaves_nothing_behind)
+{
+    static const struct sched_story_row rows[] = {
+        { "its promise ends with it, and its evictions end in peace",
+          "node n 1; pod v node=n; pod p priority=5; run; delete p; nominated p -; is p gone; evicted v; idle" },
+        { "a failed eviction does not bring it back",
+          "node n 1; pod v node=n; pod p priority=5; run; delete p; evicted v timeout; is p gone; idle" },
+        { "one who waits behind the promise is woken by its end",
+          "node n 1; pod v node=n; pod p priority=5; run; pod p priority=5 nominated=n; evicted v; delete v; pod q; "
+          "is p backoff; run; says evict v for p / refused p / nominate p n / refused q; delete p; is q backoff; "
+          "run; says bind q n" },
+        { "it has been placed by somebody else",
+          "node n 1; node m 1 cordoned; pod v node=n; pod p priority=5; run; pod p priority=5 node=m; nominated p -; "
+          "is p placed; evicted v timeout; idle" },
+    };
+    SCHED_TELL(rows, NULL);
+}
+
+TEST(promises_are_kept_and_ended)
+{
+    static const struct sched_story_row rows[] = {
+        { "a higher preemptor of the same node ends the promise to a lower one",
+          "node n 1; pod v node=n; pod a priority=5; run; says evict v for a / refused a / nominate a n; "
+          "pod b priority=9; run; says nominate a - / evict v for b / refused b / nominate b n; nominated a -; "
+          "nominated b n" },
+        { "all lower ones",
+          "node n 2; pod v node=n; pod w node=n; pod a priority=6; run; pod w node=n terminating; pod b priority=5; "
+          "run; says evict w for a / refused a / nominate a n / evict v for b / refused b / nominate b n; "
+          "nominated a n; nominated b n; pod c priority=9 cpu=2; run; "
+          "says nominate a - / nominate b - / evict v for c / refused c / nominate c n" },
+        { "not that to an equal: its place is respected",
+          "node n 1; pod v node=n; pod a priority=5; run; pod b priority=5; run; "
+          "says evict v for a / refused a / nominate a n / refused b; nominated a n; nominated b -" },
+        { "not that of another node",
+          "node n 1; node m 1; pod v node=n; pod w node=m priority=1; pod a priority=5; run; node n 1 cordoned; "
+          "pod b priority=9; run; "
+          "says evict v for a / refused a / nominate a n / evict w for b / refused b / nominate b m; nominated a n" },
+        { "a lower pod does not take a promised place",
+          "node n 1; pod v node=n; pod p priority=5; run; says evict v for p / refused p / nominate p n; evicted v; "
+          "delete v; is p backoff; pod q priority=1; run; says refused q; run; says bind p n" },
+        { "the end of a promise wakes those of the same or a lower priority only",
+          "node n 2; pod w node=n cpu=0 port=80 priority=10; pod a cpu=2 priority=9 port=80 nominated=n never; run; "
+          "says refused a; nominated a n; pod b priority=9 never; run; pod c priority=8; run; "
+          "pod d priority=10 cpu=5; run; says refused b / refused c / refused d; is b waiting; is c waiting; "
+          "is d waiting; delete a; is b backoff; is c backoff; is d waiting" },
+        { "a promise that is taken back by its pod wakes them, too",
+          "node n 2; pod w node=n cpu=0 port=80 priority=10; pod a cpu=2 priority=9 port=80 nominated=n never; run; "
+          "pod b never; run; is b waiting; pod a cpu=2 priority=9 port=80 never; nominated a -; is b backoff; "
+          "says refused a / refused b; run; says refused a; run; says bind b n" },
+        { "an update that keeps the promise wakes nobody",
+          "node n 2; pod w node=n cpu=0 port=80 priority=10; pod a cpu=2 priority=9 port=80 nominated=n never; run; "
+          "pod b never; run; pod a cpu=2 priority=9 port=80 nominated=n never; is b waiting" },
+        { "a failure ends the promise when no room can be made",
+          "node n 2; pod w node=n cpu=0 port=80 priority=10; pod a cpu=2 priority=9 port=80 nominated=n; run; "
+          "says refused a / nominate a -; nominated a -" },
+    };
+    SCHED_TELL(rows, NULL);
+}
+
+TEST(a_known_failure_is_forgotten_when_something_changes)
+{
+    static const struct sched_story_row rows[] = {
+        { "two equal pods: the second one's failure is known",
+          "node n 1; pod a cpu=2; run; pod b cpu=2; run; repeated 1" },
+        { "not when a promise has ended: now there is somebody to evict",
+          "node n 2; pod w node=n cpu=0 port=80 priority=10; pod v node=n cpu=2; "
+          "pod a cpu=2 priority=9 port=80 nominated=n never; run; pod b cpu=2 priority=5; run; "
+          "pod c cpu=2 priority=5; run; says refused a / refused b / refused c; repeated 1; delete a; run; "
+          "says evict v for b / refused b / nominate b n; repeated 1" },
+        { "not when a promise has been made",
+          "node n 1; node m 9 cordoned; pod v node=n; pod a cpu=1 priority=0; run; repeated 0; pod p priority=5; "
+          "run; pod b cpu=1 priority=0; run; repeated 0" },
+        { "not when a node has come",
+          "node n 1; pod a cpu=2; run; node m 1; pod b cpu=2; run; repeated 0; pod c cpu=2; run; repeated 1" },
+        { "not when a pod has gone",
+          "node n 1; pod v node=n; pod a cpu=2; run; delete v; pod b cpu=2; run; repeated 0" },
+        { "not of a pod of another priority: it may evict others",
+          "node n 1; pod v node=n; pod a; run; pod p priority=1; run; repeated 0; "
+          "says refused a / evict v for p / refused p / nominate p n" },
+        { "not of a pod that may not evict",
+          "node n 1; pod v node=n; pod a priority=5 never; run; pod p priority=5; run; repeated 0; "
+          "says refused a / evict v for p / refused p / nominate p n" },
+        { "not of a pod with a promise",
+          "node n 1; node m 1; pod v node=n; pod w node=m; pod a cpu=3; run; pod b cpu=3 nominated=n; run; "
+          "repeated 0" },
+        { "the message is the same, to the letter",
+          "node n 1; pod a cpu=2; run; "
+          "why 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not "
+          "helpful for scheduling.; pod b cpu=2; run; "
+          "why 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not "
+          "helpful for scheduling.; repeated 1; is b waiting" },
+        { "and it wakes as if it had been found out afresh",
+          "node n 1; pod a cpu=2; run; pod b cpu=2; run; repeated 1; at 9000; node n 2; is a active; is b active" },
+    };
+    SCHED_TELL(rows, NULL);
+}
+
+TEST(bindings_that_fail_are_undone)
+{
+    static const struct sched_story_row rows[] = {
+        { "one that succeeds: assumed until the watch shows it",
+          "node n 1; pod a; run; says bind a n; is a assumed; bindings 1; bound a; says scheduled a; is a assumed; "
+          "bindings 0; counts placed 1; pod a node=n; is a placed" },
+        { "the API server says no: it is tried again after its backoff, whatever happens",
+          "node n 1; pod a; run; bound a conflict; says bind a n / unreserve a / error a; "
+          "why running Bind plugin \"DefaultBinder\": conflict; is a error; node m 1; is a error; idle; at 2999; "
+          "tick; is a error; at 3000; tick; is a active; counts errors 1; run; says bind a n" },
+        { "who waited for its place is woken at once",
+          "node n 1; pod a; run; pod b; run; says bind a n / refused b; is b waiting; bound a conflict; "
+          "is b backoff; says unreserve a / error a; run; says bind b n" },
+        { "the failure is of a pod that was deleted meanwhile: it does not come back",
+          "node n 1; pod a; run; delete a; is a gone; bound a gone; at 9000; tick; idle; is a gone" },
+        { "the watch shows it bound, but the answer was lost",
+          "node n 1; pod a; run; pod a node=n; is a placed; bound a timeout; is a placed; pod b; run; is b waiting" },
+        { "the watch shows it bound before the answer",
+          "node n 1; pod a; run; pod a node=n; is a placed; bound a; is a placed; bindings 0" },
+        { "the node goes while it is bound: the answer decides",
+          "node n 1; pod a; run; unnode n; is a assumed; bound a; says bind a n / scheduled a; pod a node=n; "
+          "is a placed" },
+        { "the node goes, and the binding fails",
+          "node n 1; pod a; run; unnode n; bound a gone; says bind a n / unreserve a / error a; is a error; at 3000; "
+          "tick; run; says refused a; why no nodes available to schedule pods; is a error" },
+        { "a new pod of the same name is another one",
+          "node n 2; pod a; run; delete a; pod a uid=b; is a active; bound a gone; run; "
+          "says bind a n / unreserve a / error a / bind a n" },
+        { "Bind says no by itself",
+          "node n 1; probe bind errs; pod a; run; says unreserve a / error a; "
+          "why running Bind plugin \"Probe\": broken; is a error" },
+        { "PreBind fails",
+          "node n 1; probe prebind errs; pod a; run; says nominate a n / unreserve a / error a; "
+          "why running PreBind plugin \"Probe\": broken; is a error" },
+    };
+    SCHED_TELL(rows, NULL);
+}
+
+TEST(permits_are_waited_for)
+{
+    static const struct sched_story_row rows[] = {
+        { "it says where it is going, and goes when it may",
+          "node n 1; probe permit waits; pod a; run; says nominate a n; is a assumed; idle; allow a; says bind a n" },
+        { "it was denied: it waits for what Probe waits for",
+          "node n 1; probe permit waits; pod a; run; deny a; says nominate a n / unreserve a / refused a; "
+          "why 0/1 nodes are available: 1 not now.; is a waiting; pod v node=n; delete v; is a waiting; at 9000; "
+          "node m 1; is a active" },
+        { "what came while it was in flight counts",
+          "node n 1; probe permit waits; pod a; run; node m 1; deny a; is a backoff" },
+        { "but not what nobody who refused it waits for",
+          "node n 1; probe permit waits; pod a; run; node n 2; deny a; is a waiting" },
+        { "and not what came before it was popped",
+          "node n 1; probe permit waits; pod a; node m 1; run; deny a; is a waiting" },
+        { "the wait ends after its time",
+          "node n 1; probe permit waits; pod a; run; due 6000; at 5999; tick; says nominate a n; at 6000; tick; "
+          "says unreserve a / refused a; "
+          "why 0/1 nodes are available: 1 rejected due to timeout after waiting 5s at plugin Probe.; is a waiting" },
+        { "the second answer changes nothing",
+          "node n 1; probe permit waits; pod a; run; allow a; allow a; deny a; says nominate a n / bind a n; "
+          "bindings 1" },
+        { "who waited for its place is woken",
+          "node n 1; probe permit waits; pod a; run; pod b; run; is b waiting; deny a; is b backoff" },
+        { "deleted while it waits",
+          "node n 1; probe permit waits; pod a; run; pod b; run; delete a; is a gone; is b backoff; bindings 0; "
+          "says nominate a n / refused b / unreserve a / refused a; why 0/1 nodes are available: 1 removed." },
+        { "it begins to terminate while it waits",
+          "node n 1; probe permit waits; pod a; run; pod b; run; pod a terminating; is b backoff; bindings 0" },
+        { "Permit says no at once",
+          "node n 1; probe permit refuses; pod a; run; says unreserve a / refused a; is a waiting; at 9000; "
+          "node m 1; is a active" },
+        { "Permit fails",
+          "node n 1; probe permit errs; pod a; run; says unreserve a / error a; "
+          "why running Permit plugin \"Probe\": broken; is a error; node m 1; is a error" },
+        { "Reserve says no",
+          "node n 1; probe reserve refuses; pod a; run; says unreserve a / refused a; is a waiting; at 9000; "
+          "node m 1; is a active" },
+        { "Reserve fails",
+          "node n 1; probe reserve errs; pod a; run; says unreserve a / error a; "
+          "why running Reserve plugin \"Probe\": broken; is a error" },
+    };
+    SCHED_TELL(rows, NULL);
+}
+
+TEST(waiting_pods_are_woken_by_what_may_help_them)
+{
+    static const struct sched_story_row rows[] = {
+        { "a node has come",
+          "pod a; run; is a error; node n 1; is a error; at 9000; tick; run; says refused a / bind a n" },
+        { "a larger node",
+          "node n 1; pod a cpu=2; run; is a waiting; node m 1; is a waiting; node m 2; is a backoff; run; "
+          "says refused a / bind a m" },
+        { "a node is open again",
+          "node n 1 cordoned; pod a; run; is a waiting; node n 1; is a backoff; run; says refused a / bind a n" },
+        { "a pod has finished",
+          "node n 1; pod v node=n priority=5; pod a; run; is a waiting; pod v node=n priority=5 finished; is v gone; "
+          "is a backoff; run; says refused a / bind a n" },
+        { "a pod has been scaled down",
+          "node n 2; pod v node=n cpu=2 priority=5; pod a; run; is a waiting; pod v node=n cpu=1 priority=5; "
+          "is a backoff" },
+        { "it wants less itself", "node n 1; pod a cpu=2; run; is a waiting; pod a cpu=1; is a backoff" },
+        { "a port is free again",
+          "node n 9; pod v node=n port=80; pod a port=80; run; is a waiting; delete v; is a backoff; run; "
+          "says refused a / bind a n" },
+        { "not by pods that had no node",
+          "node n 9; pod v node=n port=80 priority=5; pod a port=80; run; pod x gates port=80; delete x; "
+          "is a waiting" },
+        { "a pod of somebody else's has left its node",
+          "node n 1; pod v node=n scheduler=other priority=5; pod a; run; is a waiting; delete v; is a backoff" },
+        { "a pod of somebody else's that has no node is not ours to place",
+          "node n 1; pod a scheduler=other; idle; is a gone" },
+        { "at the latest after five minutes",
+          "node n 1; pod a cpu=2; run; is a waiting; at 301000; tick; is a waiting; at 331000; tick; is a active" },
+        { "gates keep a pod out until they are gone",
+          "node n 1; pod a gates; is a gated; idle; at 400000; tick; is a gated; pod a; is a active; run; "
+          "says bind a n" },
+        { "a pod that terminates is not tried",
+          "node n 1; pod a terminating; run; says; is a gone; why skip schedule deleting pod: d/a" },
+        { "an update that changes nothing of interest wakes nobody",
+          "node n 1; pod a cpu=2; run; pod a cpu=2; is a waiting; pod a cpu=3; is a waiting" },
+        { "a pod is placed by somebody else while it waits",
+          "node n 1; pod a cpu=2; run; is a waiting; pod a cpu=2 node=n; is a placed; at 400000; tick; idle" },
+    };
+    SCHED_TELL(rows, NULL);
+}
