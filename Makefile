@@ -25,6 +25,7 @@ help: ## list these targets
 	@echo "  T=name          one test (test, asan, tsan, debug) or fuzz target"
 	@echo "  FUZZ_SECONDS=N  time for each fuzz target (default 60)"
 	@echo "  VECTORS=DIR     folder with recorded decisions (default $(VECTORS))"
+	@echo "  N= SEED= FILES=  of mutants"
 	@echo "  PREFIX= DESTDIR=  of install"
 
 .PHONY: setup
@@ -92,6 +93,14 @@ bench: all ## benchmarks, beside the real Go code where Go is there
 	@bench/engine/run
 	@bench/simulate/run
 
+# How many changes of the code to try, which ones, and of which files (patterns or names, separated by commas).
+N ?= 300
+SEED ?= 1
+FILES ?= src/sched/*.c,src/plugins/*.c
+.PHONY: mutants
+mutants: build-setup ## change the code in N small ways and report which of them no test notices (SEED=, FILES=)
+	@tools/mutants.py -n $(N) --seed $(SEED) --files '$(FILES)'
+
 .PHONY: deps
 deps: ## print includes that point the wrong way; fail on any
 	@tools/check_deps.py
@@ -103,6 +112,6 @@ install: all ## install berth below PREFIX
 
 .PHONY: clean
 clean: ## remove what was built
-	@rm -rf build build-asan build-debug build-fuzz build-tsan
+	@rm -rf build build-asan build-debug build-fuzz build-mutants build-tsan
 
 comma := ,
