@@ -209,17 +209,30 @@ static void do_tick(struct story *s)
     sched_tick(s->w.sched);
 }
 
-/* "node n CPU", "node n CPU cordoned" */
+/* ' stands for ", so that the texts stay readable. */
+__attribute__((format(printf, 2, 3))) static const char *json(struct story *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = arena_vprintf(&s->w.arena, format, args);
+    va_end(args);
+    for (char *c = text; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    return text;
+}
+
+/* "node n CPU", "node n CPU cordoned zone=a" */
 static void do_node(struct story *s)
 {
-    const char *json = arena_printf(&s->w.arena,
-                                    "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"unschedulable\":%s},\"status\":"
-                                    "{\"allocatable\":{\"cpu\":\"%s\",\"memory\":\"9Gi\",\"pods\":\"110\"}}}",
-                                    s->words[1], option(s, "cordoned", NULL) ? "true" : "false", s->words[2]);
+    const char *text = json(s,
+                            "{'metadata':{'name':'%s','labels':{'zone':'%s'}},'spec':{'unschedulable':%s},"
+                            "'status':{'allocatable':{'cpu':'%s','memory':'9Gi','pods':'110'}}}",
+                            s->words[1], option(s, "zone=", "none"), option(s, "cordoned", NULL) ? "true" : "false",
+                            s->words[2]);
     const struct node *node;
     struct err e;
     err_init(&e, &s->w.arena);
-    if (node_decode(&s->w.syms, TYPED_JSON, str_of(json), &node, &e))
+    if (node_decode(&s->w.syms, TYPED_JSON, str_of(text), &node, &e))
         FAIL("%s", e.message);
     sched_node_set(s->w.sched, node);
     node_unref(&s->w.syms, node);
@@ -230,25 +243,67 @@ static void do_unnode(struct story *s)
     sched_node_removed(s->w.sched, world_sym(&s->w, arena_cstr(&s->w.arena, str_of(s->words[1]))));
 }
 
-/* "pod a cpu=1 priority=5 node=n nominated=n uid=b port=80 gates never terminating finished": new, or a new version. */
+static const char *when(struct story *s, const char *word, const char *members)
+{
+    return option(s, word, NULL) ? members : "";
+}
+
+/* What the words say of a pod's spec, but for its containers. */
+static const char *spec_of(struct story *s)
+{
+    const char *node = option(s, "node=", NULL), *claim = option(s, "claim=", NULL);
+    return json(s, "'schedulerName':'%s','priority':%s%s%s%s%s%s", option(s, "scheduler=", "default-scheduler"),
+                option(s, "priority=", "0"), node ? json(s, ",'nodeName':'%s'", node) : "",
+                when(s, "gates", ",'schedulingGates':[{'name':'g'}]"), when(s, "never", ",'preemptionPolicy':'Never'"),
+                when(s, "spread", ",'topologySpreadConstraints':[{'maxSkew':1,'topologyKey':'zone','whenUnsatisfiable':"
+                                  "'DoNotSchedule','labelSelector':{'matchLabels':{'app':'web'}}}]"),
+                claim ? json(s, ",'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'%s'}}]", claim) : "");
+}
+
+/* "pod a cpu=1 priority=5 node=n nominated=n uid=b port=80 claim=c web spread gates never terminating finished": new,
+ * or a new version; "unchanged": a version that is known. Spreading counts pods that are "web". */
 static void do_pod(struct story *s)
 {
-    const char *name = s->words[1], *uid = option(s, "uid=", name), *node = option(s, "node=", NULL);
-    const char *port = option(s, "port=", NULL), *nominated = option(s, "nominated=", "");
-    const char *json = arena_printf(
-        &s->w.arena,
-        "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\",\"uid\":\"%s\",\"resourceVersion\":\"%d\"%s},"
-        "\"spec\":{\"schedulerName\":\"%s\",\"priority\":%s%s%s%s%s%s,"
-        "\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"resources\":{\"requests\":{\"cpu\":\"%s\"}}%s%s%s}]},"
-        "\"status\":{\"nominatedNodeName\":\"%s\"%s}}",
-        name, uid, ++s->version,
-        option(s, "terminating", NULL) ? ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"" : "",
-        option(s, "scheduler=", "default-scheduler"), option(s, "priority=", "0"), node ? ",\"nodeName\":\"" : "",
-        node ? node : "", node ? "\"" : "", option(s, "gates", NULL) ? ",\"schedulingGates\":[{\"name\":\"g\"}]" : "",
-        option(s, "never", NULL) ? ",\"preemptionPolicy\":\"Never\"" : "", option(s, "cpu=", "1"),
-        port ? ",\"ports\":[{\"containerPort\":1,\"hostPort\":" : "", port ? port : "", port ? "}]" : "", nominated,
-        option(s, "finished", NULL) ? ",\"phase\":\"Succeeded\"" : "");
-    sched_pod_set(s->w.sched, world_pod_of(&s->w, json));
+    const char *port = option(s, "port=", NULL);
+    int version = option(s, "unchanged", NULL) ? s->version : ++s->version;
+    const char *text = json(
+        s,
+        "{'metadata':{'name':'%s','namespace':'d','uid':'%s','resourceVersion':'%d'%s%s},'spec':{%s,"
+        "'containers':[{'name':'c','image':'i','resources':{'requests':{'cpu':'%s'}}%s}]},"
+        "'status':{'nominatedNodeName':'%s'%s}}",
+        s->words[1], option(s, "uid=", s->words[1]), version,
+        when(s, "terminating", ",'deletionTimestamp':'2026-01-01T00:00:00Z'"),
+        when(s, "web", ",'labels':{'app':'web'}"), spec_of(s), option(s, "cpu=", "1"),
+        port ? json(s, ",'ports':[{'containerPort':1,'hostPort':%s}]", port) : "",
+        option(s, "nominated=", ""), when(s, "finished", ",'phase':'Succeeded'"));
+    sched_pod_set(s->w.sched, world_pod_of(&s->w, text));
+}
+
+static void set_object(struct story *s, enum object_kind kind, const char *text)
+{
+    const void *form;
+    struct err e;
+    err_init(&e, &s->w.arena);
+    if (object_form_decode(kind, &s->w.syms, TYPED_JSON, str_of(text), &form, &e))
+        FAIL("%s", e.message);
+    sched_object_set(s->w.sched, kind, form);
+    object_unref(&s->w.syms, kind, form);
+}
+
+static void do_claim(struct story *s)
+{
+    set_object(s, OBJECT_PERSISTENT_VOLUME_CLAIM, json(s, "{'metadata':{'name':'%s','namespace':'d'}}", s->words[1]));
+}
+
+static void do_attach(struct story *s)
+{
+    set_object(s, OBJECT_VOLUME_ATTACHMENT,
+               json(s, "{'metadata':{'name':'%s'},'spec':{'attacher':'d','nodeName':'n','source':{}}}", s->words[1]));
+}
+
+static void do_detach(struct story *s)
+{
+    sched_object_removed(s->w.sched, OBJECT_VOLUME_ATTACHMENT, SYM_EMPTY, str_of(s->words[1]));
 }
 
 static void do_delete(struct story *s)
@@ -388,7 +443,7 @@ static const struct {
     { "bound", do_bound }, { "evicted", do_evicted }, { "allow", do_allow },     { "deny", do_deny },
     { "probe", do_probe }, { "says", do_says },     { "why", do_why },           { "is", do_is },
     { "due", do_due },     { "counts", do_counts }, { "nominated", do_nominated }, { "bindings", do_bindings },
-    { "repeated", do_repeated },
+    { "repeated", do_repeated }, { "claim", do_claim }, { "attach", do_attach },   { "detach", do_detach },
 };
 
 static void run_command(struct story *s, char *text)
@@ -416,6 +471,9 @@ static void start(struct story *s, void (*configure)(struct sched_world *w))
     struct point_plugins *binders = &s->w.profile.points[POINT_BIND];
     sched_world_add_plugin(&s->w, &schedulinggates_plugin, NULL, 0);
     sched_world_add_plugin(&s->w, &nodeports_plugin, NULL, 0);
+    sched_world_add_plugin(&s->w, &nodevolumelimits_plugin, NULL, 0);
+    static const struct pod_topology_spread_args no_defaults;
+    sched_world_add_plugin(&s->w, &podtopologyspread_plugin, &no_defaults, 1);
     sched_world_add_plugin(&s->w, &probe_plugin, NULL, 0);
     const struct plugin_instance *last = binders->at[binders->n - 1]; /* Probe is asked before DefaultBinder */
     binders->at[binders->n - 1] = binders->at[0];

@@ -8,8 +8,9 @@
  * "nominate a n" ("-": the promise ends), "refused a" and "error a" (the condition of a failure), "scheduled a",
  * "unreserve a".
  *
- * The plugins are those of sched_world.h, SchedulingGates, NodePorts, and Probe, which does as it is told at Reserve,
- * Permit, PreBind and Bind ("probe permit waits") and is woken by new nodes. Time begins at 1000 ms. */
+ * The plugins are those of sched_world.h, SchedulingGates, NodePorts, NodeVolumeLimits, PodTopologySpread without
+ * defaults, and Probe, which does as it is told at Reserve, Permit, PreBind and Bind ("probe permit waits") and is
+ * woken by new nodes. Time begins at 1000 ms. */
 #pragma once
 
 #include "tests/unit/sched_world.h"

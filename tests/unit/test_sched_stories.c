@@ -272,3 +272,54 @@ TEST(waiting_pods_are_woken_by_what_may_help_them)
     };
     SCHED_TELL(rows, NULL);
 }
+
+TEST(every_kind_of_change_reaches_who_waits_for_it)
+{
+    static const struct sched_story_row rows[] = {
+        { "a node went: its zone is not the emptiest any more",
+          "node n 9 zone=a; node m 0 zone=b; pod v node=n web; pod a spread web; run; is a waiting; says refused a; "
+          "unnode m; is a backoff; run; says bind a n" },
+        { "a pod came that counts",
+          "node n 9 zone=a; node m 0 zone=b; pod v node=n web; pod a spread web; run; is a waiting; "
+          "pod w node=m web; is a backoff; run; says refused a / bind a n" },
+        { "a pod was placed that waited before",
+          "node n 9 zone=a; node m 0 zone=b; pod v node=n web; pod a spread web; run; pod w web cpu=9; run; "
+          "is a waiting; pod w web cpu=9 node=m; is a backoff" },
+        { "a pod on a node begins to count",
+          "node n 9 zone=a; node m 0 zone=b; pod v node=n web; pod w node=m; pod a spread web; run; is a waiting; "
+          "pod w node=m web; is a backoff; run; says refused a / bind a n" },
+        { "a node moved to another zone",
+          "node n 9 zone=a; node m 0 zone=b; pod v node=n web; pod a spread web; run; is a waiting; node m 0 zone=a; "
+          "is a backoff; run; says refused a / bind a n" },
+        { "its claim came",
+          "node n 1; pod a claim=c; run; is a waiting; claim x; is a waiting; claim c; is a backoff; run; "
+          "says refused a / bind a n" },
+        { "a claim that is there already has changed: who only waits for new ones sleeps on",
+          "node n 1; claim x; pod a claim=c; run; claim x; is a waiting" },
+        { "something was detached",
+          "node n 1; attach t; pod a claim=c; run; is a waiting; attach t; is a waiting; detach t; is a backoff" },
+        { "what was not attached is not detached", "node n 1; pod a claim=c; run; detach t; is a waiting" },
+        { "a node that is not there does not go", "node n 1; pod a spread web cpu=2; run; unnode m; is a waiting" },
+    };
+    SCHED_TELL(rows, NULL);
+}
+
+TEST(the_cache_follows_the_watch)
+{
+    static const struct sched_story_row rows[] = {
+        { "a pod on a node takes less room than before",
+          "node n 2; pod v node=n cpu=2 priority=5; pod a; run; pod v node=n cpu=1 priority=5; run; "
+          "says refused a / bind a n" },
+        { "a pod is on another node than it was",
+          "node n 1; node m 1; pod v node=n; pod w node=m; pod v node=n finished; pod w node=n; pod a; run; "
+          "says bind a m" },
+        { "an old version of a pod that waits is not looked at",
+          "node n 1; pod a cpu=2; run; is a waiting; pod a cpu=1 unchanged; is a waiting" },
+        { "a pod whose name was taken by another one keeps its place",
+          "node n 2; pod a node=n; pod a uid=b; run; says bind a n; is a placed; is b assumed" },
+        { "an unknown pod is not removed", "node n 1; pod v node=n priority=5; pod a; run; delete x; is a waiting" },
+        { "a pod with a node that is not known counts when the node comes",
+          "pod v node=n priority=5; node n 1; pod a; run; says refused a" },
+    };
+    SCHED_TELL(rows, NULL);
+}
