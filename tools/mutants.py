@@ -332,11 +332,9 @@ class Coverage:
 
 
 def reach(unit, mutant, last_line):
-    """Whether the unit executes the line, or the file when the change is outside of functions."""
+    """Whether the unit executes the line. A table may be read by anybody."""
     lines = unit.lines.get(mutant.file, ())
-    if not mutant.function:
-        return bool(lines)
-    return any(n in lines for n in range(mutant.line, last_line + 1))
+    return not mutant.function or any(n in lines for n in range(mutant.line, last_line + 1))
 
 
 # ---- One mutant ----

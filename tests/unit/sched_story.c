@@ -260,8 +260,8 @@ static const char *spec_of(struct story *s)
                 claim ? json(s, ",'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'%s'}}]", claim) : "");
 }
 
-/* "pod a cpu=1 priority=5 node=n nominated=n uid=b port=80 claim=c web spread gates never terminating finished": new,
- * or a new version; "unchanged": a version that is known. Spreading counts pods that are "web". */
+/* "pod a cpu=1 priority=5 node=n nominated=n uid=b port=80 claim=c web spread gates never terminating disrupted
+ * finished": new, or a new version; "unchanged": a version that is known. Spreading counts pods that are "web". */
 static void do_pod(struct story *s)
 {
     const char *port = option(s, "port=", NULL);
@@ -270,12 +270,14 @@ static void do_pod(struct story *s)
         s,
         "{'metadata':{'name':'%s','namespace':'d','uid':'%s','resourceVersion':'%d'%s%s},'spec':{%s,"
         "'containers':[{'name':'c','image':'i','resources':{'requests':{'cpu':'%s'}}%s}]},"
-        "'status':{'nominatedNodeName':'%s'%s}}",
+        "'status':{'nominatedNodeName':'%s'%s%s}}",
         s->words[1], option(s, "uid=", s->words[1]), version,
         when(s, "terminating", ",'deletionTimestamp':'2026-01-01T00:00:00Z'"),
         when(s, "web", ",'labels':{'app':'web'}"), spec_of(s), option(s, "cpu=", "1"),
         port ? json(s, ",'ports':[{'containerPort':1,'hostPort':%s}]", port) : "",
-        option(s, "nominated=", ""), when(s, "finished", ",'phase':'Succeeded'"));
+        option(s, "nominated=", ""), when(s, "finished", ",'phase':'Succeeded'"),
+        when(s, "disrupted", ",'conditions':[{'type':'DisruptionTarget','status':'True',"
+                             "'reason':'PreemptionByScheduler'}]"));
     sched_pod_set(s->w.sched, world_pod_of(&s->w, text));
 }
 
@@ -299,6 +301,18 @@ static void do_attach(struct story *s)
 {
     set_object(s, OBJECT_VOLUME_ATTACHMENT,
                json(s, "{'metadata':{'name':'%s'},'spec':{'attacher':'d','nodeName':'n','source':{}}}", s->words[1]));
+}
+
+/* "budget b 1": so many pods that are "web" may be evicted; "budget b 1 but=v": v counts as evicted already. */
+static void do_budget(struct story *s)
+{
+    const char *but = option(s, "but=", NULL);
+    set_object(s, OBJECT_BUDGET,
+               json(s,
+                    "{'metadata':{'name':'%s','namespace':'d'},'spec':{'selector':{'matchLabels':{'app':'web'}}},"
+                    "'status':{'disruptionsAllowed':%s%s}}",
+                    s->words[1], s->words[2],
+                    but ? json(s, ",'disruptedPods':{'%s':'2026-01-01T00:00:00Z'}", but) : ""));
 }
 
 static void do_detach(struct story *s)
@@ -444,6 +458,7 @@ static const struct {
     { "probe", do_probe }, { "says", do_says },     { "why", do_why },           { "is", do_is },
     { "due", do_due },     { "counts", do_counts }, { "nominated", do_nominated }, { "bindings", do_bindings },
     { "repeated", do_repeated }, { "claim", do_claim }, { "attach", do_attach },   { "detach", do_detach },
+    { "budget", do_budget },
 };
 
 static void run_command(struct story *s, char *text)

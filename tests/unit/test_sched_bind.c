@@ -36,3 +36,27 @@ TEST(a_pod_that_is_deleted_while_it_is_bound_frees_its_node_at_once)
     CHECK_INT("it does not come back", sched_run_once(w.sched), false);
     sched_world_close(&w);
 }
+
+/* The note of an event has a limit, the message of a condition has none. */
+TEST(the_note_of_an_event_is_cut)
+{
+    static const struct {
+        const char *what;
+        size_t n_message;
+        bool cut;
+    } rows[] = { { "as long as may be", 1024, false }, { "one byte more", 1025, true }, { "long", 5000, true } };
+    static const char before[] = "running Bind plugin \"DefaultBinder\": ";
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct sched_world w;
+        bind_one(&w);
+        char error[5001] = "";
+        memset(error, 'x', rows[i].n_message - strlen(before));
+        sched_bound(w.sched, w.tickets.at[0], error);
+        struct str log = str_of(world_log(&w)), whole = str_of(arena_printf(&w.arena, "%s%s", before, error));
+        const char *note = rows[i].cut ? arena_printf(&w.arena, "%.*s ...", 1020, whole.p) : whole.p;
+        CHECK_STR(rows[i].what, log, str_of(arena_printf(&w.arena, "event Warning FailedScheduling %s\n"
+                                                                   "status a SchedulerError: %s\nnominate a \n",
+                                                         note, whole.p)));
+        sched_world_close(&w);
+    }
+}

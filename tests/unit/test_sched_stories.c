@@ -7,8 +7,8 @@ TEST(a_preemptor_gets_its_place_when_the_victims_are_gone)
     static const struct sched_story_row rows[] = {
         { "it is promised the node, waits, and goes there",
           "node n 1; pod v node=n; pod p priority=5; run; says evict v for p / refused p / nominate p n; "
-          "is p waiting; nominated p n; evicted v; is p waiting; idle; delete v; is p backoff; run; says bind p n; "
-          "nominated p -" },
+          "is p waiting; nominated p n; evicted v; is p waiting; idle; delete v; is p backoff; run; "
+          "says bind p n; nominated p -" },
         { "a failed eviction wakes it, and it tries again",
           "node n 1; pod v node=n; pod p priority=5; run; says evict v for p / refused p / nominate p n; "
           "evicted v timeout; is p active; run; says evict v for p / refused p / nominate p n" },
@@ -23,19 +23,19 @@ TEST(a_preemptor_gets_its_place_when_the_victims_are_gone)
           "says evict v for p / evict w for p / refused p / nominate p n; delete v; is p gated; evicted v; "
           "is p gated; delete w; is p backoff; evicted w; run; says bind p n" },
         { "a victim that is seen to terminate does not gate it",
-          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; pod w node=n terminating; delete v; "
-          "is p backoff" },
+          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; pod w node=n terminating; "
+          "delete v; is p backoff" },
         { "one of two evictions fails: it tries again when the other has its answer",
           "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; evicted v timeout; is p waiting; "
           "evicted w; is p active" },
         { "both fail",
-          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; evicted w timeout; evicted v timeout; "
-          "is p active" },
+          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; evicted w timeout; "
+          "evicted v timeout; is p active" },
         { "both succeed: it waits for them to go",
           "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; evicted w; evicted v; is p waiting" },
         { "a victim that is on its way out already is not evicted again",
-          "node n 1; pod v node=n terminating; pod p priority=5; run; says refused p / nominate p n; delete v; run; "
-          "says bind p n" },
+          "node n 1; pod v node=n terminating; pod p priority=5; run; says refused p / nominate p n; delete v; "
+          "run; says bind p n" },
         { "who never preempts waits without a promise",
           "node n 1; pod v node=n; pod p priority=5 never; run; says refused p; nominated p -; delete v; run; "
           "says bind p n" },
@@ -59,12 +59,12 @@ TEST(a_preemptor_that_is_gone_leaves_nothing_behind)
         { "a failed eviction does not bring it back",
           "node n 1; pod v node=n; pod p priority=5; run; delete p; evicted v timeout; is p gone; idle" },
         { "one who waits behind the promise is woken by its end",
-          "node n 1; pod v node=n; pod p priority=5; run; pod p priority=5 nominated=n; evicted v; delete v; pod q; "
-          "is p backoff; run; says evict v for p / refused p / nominate p n / refused q; delete p; is q backoff; "
-          "run; says bind q n" },
+          "node n 1; pod v node=n; pod p priority=5; run; pod p priority=5 nominated=n; evicted v; delete v; "
+          "pod q; is p backoff; run; says evict v for p / refused p / nominate p n / refused q; delete p; "
+          "is q backoff; run; says bind q n" },
         { "it has been placed by somebody else",
-          "node n 1; node m 1 cordoned; pod v node=n; pod p priority=5; run; pod p priority=5 node=m; nominated p -; "
-          "is p placed; evicted v timeout; idle" },
+          "node n 1; node m 1 cordoned; pod v node=n; pod p priority=5; run; pod p priority=5 node=m; "
+          "nominated p -; is p placed; evicted v timeout; idle" },
     };
     SCHED_TELL(rows, NULL);
 }
@@ -77,8 +77,9 @@ TEST(promises_are_kept_and_ended)
           "pod b priority=9; run; says nominate a - / evict v for b / refused b / nominate b n; nominated a -; "
           "nominated b n" },
         { "all lower ones",
-          "node n 2; pod v node=n; pod w node=n; pod a priority=6; run; pod w node=n terminating; pod b priority=5; "
-          "run; says evict w for a / refused a / nominate a n / evict v for b / refused b / nominate b n; "
+          "node n 2; pod v node=n; pod w node=n; pod a priority=6; run; pod w node=n terminating; "
+          "pod b priority=5; run; "
+          "says evict w for a / refused a / nominate a n / evict v for b / refused b / nominate b n; "
           "nominated a n; nominated b n; pod c priority=9 cpu=2; run; "
           "says nominate a - / nominate b - / evict v for c / refused c / nominate c n" },
         { "not that to an equal: its place is respected",
@@ -87,22 +88,23 @@ TEST(promises_are_kept_and_ended)
         { "not that of another node",
           "node n 1; node m 1; pod v node=n; pod w node=m priority=1; pod a priority=5; run; node n 1 cordoned; "
           "pod b priority=9; run; "
-          "says evict v for a / refused a / nominate a n / evict w for b / refused b / nominate b m; nominated a n" },
+          "says evict v for a / refused a / nominate a n / evict w for b / refused b / nominate b m; "
+          "nominated a n" },
         { "a lower pod does not take a promised place",
-          "node n 1; pod v node=n; pod p priority=5; run; says evict v for p / refused p / nominate p n; evicted v; "
-          "delete v; is p backoff; pod q priority=1; run; says refused q; run; says bind p n" },
+          "node n 1; pod v node=n; pod p priority=5; run; says evict v for p / refused p / nominate p n; "
+          "evicted v; delete v; is p backoff; pod q priority=1; run; says refused q; run; says bind p n" },
         { "the end of a promise wakes those of the same or a lower priority only",
-          "node n 2; pod w node=n cpu=0 port=80 priority=10; pod a cpu=2 priority=9 port=80 nominated=n never; run; "
-          "says refused a; nominated a n; pod b priority=9 never; run; pod c priority=8; run; "
+          "node n 2; pod w node=n cpu=0 port=80 priority=10; pod a cpu=2 priority=9 port=80 nominated=n never; "
+          "run; says refused a; nominated a n; pod b priority=9 never; run; pod c priority=8; run; "
           "pod d priority=10 cpu=5; run; says refused b / refused c / refused d; is b waiting; is c waiting; "
           "is d waiting; delete a; is b backoff; is c backoff; is d waiting" },
         { "a promise that is taken back by its pod wakes them, too",
-          "node n 2; pod w node=n cpu=0 port=80 priority=10; pod a cpu=2 priority=9 port=80 nominated=n never; run; "
-          "pod b never; run; is b waiting; pod a cpu=2 priority=9 port=80 never; nominated a -; is b backoff; "
-          "says refused a / refused b; run; says refused a; run; says bind b n" },
+          "node n 2; pod w node=n cpu=0 port=80 priority=10; pod a cpu=2 priority=9 port=80 nominated=n never; "
+          "run; pod b never; run; is b waiting; pod a cpu=2 priority=9 port=80 never; nominated a -; "
+          "is b backoff; says refused a / refused b; run; says refused a; run; says bind b n" },
         { "an update that keeps the promise wakes nobody",
-          "node n 2; pod w node=n cpu=0 port=80 priority=10; pod a cpu=2 priority=9 port=80 nominated=n never; run; "
-          "pod b never; run; pod a cpu=2 priority=9 port=80 nominated=n never; is b waiting" },
+          "node n 2; pod w node=n cpu=0 port=80 priority=10; pod a cpu=2 priority=9 port=80 nominated=n never; "
+          "run; pod b never; run; pod a cpu=2 priority=9 port=80 nominated=n never; is b waiting" },
         { "a failure ends the promise when no room can be made",
           "node n 2; pod w node=n cpu=0 port=80 priority=10; pod a cpu=2 priority=9 port=80 nominated=n; run; "
           "says refused a / nominate a -; nominated a -" },
@@ -138,10 +140,10 @@ TEST(a_known_failure_is_forgotten_when_something_changes)
           "repeated 0" },
         { "the message is the same, to the letter",
           "node n 1; pod a cpu=2; run; "
-          "why 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not "
-          "helpful for scheduling.; pod b cpu=2; run; "
-          "why 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not "
-          "helpful for scheduling.; repeated 1; is b waiting" },
+          "why 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is "
+          "not helpful for scheduling.; pod b cpu=2; run; "
+          "why 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is "
+          "not helpful for scheduling.; repeated 1; is b waiting" },
         { "and it wakes as if it had been found out afresh",
           "node n 1; pod a cpu=2; run; pod b cpu=2; run; repeated 1; at 9000; node n 2; is a active; is b active" },
     };
@@ -152,8 +154,8 @@ TEST(bindings_that_fail_are_undone)
 {
     static const struct sched_story_row rows[] = {
         { "one that succeeds: assumed until the watch shows it",
-          "node n 1; pod a; run; says bind a n; is a assumed; bindings 1; bound a; says scheduled a; is a assumed; "
-          "bindings 0; counts placed 1; pod a node=n; is a placed" },
+          "node n 1; pod a; run; says bind a n; is a assumed; bindings 1; bound a; says scheduled a; "
+          "is a assumed; bindings 0; counts placed 1; pod a node=n; is a placed" },
         { "the API server says no: it is tried again after its backoff, whatever happens",
           "node n 1; pod a; run; bound a conflict; says bind a n / unreserve a / error a; "
           "why running Bind plugin \"DefaultBinder\": conflict; is a error; node m 1; is a error; idle; at 2999; "
@@ -164,15 +166,16 @@ TEST(bindings_that_fail_are_undone)
         { "the failure is of a pod that was deleted meanwhile: it does not come back",
           "node n 1; pod a; run; delete a; is a gone; bound a gone; at 9000; tick; idle; is a gone" },
         { "the watch shows it bound, but the answer was lost",
-          "node n 1; pod a; run; pod a node=n; is a placed; bound a timeout; is a placed; pod b; run; is b waiting" },
+          "node n 1; pod a; run; pod a node=n; is a placed; bound a timeout; is a placed; pod b; run; "
+          "is b waiting" },
         { "the watch shows it bound before the answer",
           "node n 1; pod a; run; pod a node=n; is a placed; bound a; is a placed; bindings 0" },
         { "the node goes while it is bound: the answer decides",
           "node n 1; pod a; run; unnode n; is a assumed; bound a; says bind a n / scheduled a; pod a node=n; "
           "is a placed" },
         { "the node goes, and the binding fails",
-          "node n 1; pod a; run; unnode n; bound a gone; says bind a n / unreserve a / error a; is a error; at 3000; "
-          "tick; run; says refused a; why no nodes available to schedule pods; is a error" },
+          "node n 1; pod a; run; unnode n; bound a gone; says bind a n / unreserve a / error a; is a error; "
+          "at 3000; tick; run; says refused a; why no nodes available to schedule pods; is a error" },
         { "a new pod of the same name is another one",
           "node n 2; pod a; run; delete a; pod a uid=b; is a active; bound a gone; run; "
           "says bind a n / unreserve a / error a / bind a n" },
@@ -190,7 +193,8 @@ TEST(permits_are_waited_for)
 {
     static const struct sched_story_row rows[] = {
         { "it says where it is going, and goes when it may",
-          "node n 1; probe permit waits; pod a; run; says nominate a n; is a assumed; idle; allow a; says bind a n" },
+          "node n 1; probe permit waits; pod a; run; says nominate a n; is a assumed; idle; allow a; "
+          "says bind a n" },
         { "it was denied: it waits for what Probe waits for",
           "node n 1; probe permit waits; pod a; run; deny a; says nominate a n / unreserve a / refused a; "
           "why 0/1 nodes are available: 1 not now.; is a waiting; pod v node=n; delete v; is a waiting; at 9000; "
@@ -242,8 +246,8 @@ TEST(waiting_pods_are_woken_by_what_may_help_them)
         { "a node is open again",
           "node n 1 cordoned; pod a; run; is a waiting; node n 1; is a backoff; run; says refused a / bind a n" },
         { "a pod has finished",
-          "node n 1; pod v node=n priority=5; pod a; run; is a waiting; pod v node=n priority=5 finished; is v gone; "
-          "is a backoff; run; says refused a / bind a n" },
+          "node n 1; pod v node=n priority=5; pod a; run; is a waiting; pod v node=n priority=5 finished; "
+          "is v gone; is a backoff; run; says refused a / bind a n" },
         { "a pod has been scaled down",
           "node n 2; pod v node=n cpu=2 priority=5; pod a; run; is a waiting; pod v node=n cpu=1 priority=5; "
           "is a backoff" },
@@ -277,8 +281,8 @@ TEST(every_kind_of_change_reaches_who_waits_for_it)
 {
     static const struct sched_story_row rows[] = {
         { "a node went: its zone is not the emptiest any more",
-          "node n 9 zone=a; node m 0 zone=b; pod v node=n web; pod a spread web; run; is a waiting; says refused a; "
-          "unnode m; is a backoff; run; says bind a n" },
+          "node n 9 zone=a; node m 0 zone=b; pod v node=n web; pod a spread web; run; is a waiting; "
+          "says refused a; unnode m; is a backoff; run; says bind a n" },
         { "a pod came that counts",
           "node n 9 zone=a; node m 0 zone=b; pod v node=n web; pod a spread web; run; is a waiting; "
           "pod w node=m web; is a backoff; run; says refused a / bind a n" },
@@ -286,11 +290,11 @@ TEST(every_kind_of_change_reaches_who_waits_for_it)
           "node n 9 zone=a; node m 0 zone=b; pod v node=n web; pod a spread web; run; pod w web cpu=9; run; "
           "is a waiting; pod w web cpu=9 node=m; is a backoff" },
         { "a pod on a node begins to count",
-          "node n 9 zone=a; node m 0 zone=b; pod v node=n web; pod w node=m; pod a spread web; run; is a waiting; "
-          "pod w node=m web; is a backoff; run; says refused a / bind a n" },
+          "node n 9 zone=a; node m 0 zone=b; pod v node=n web; pod w node=m; pod a spread web; run; "
+          "is a waiting; pod w node=m web; is a backoff; run; says refused a / bind a n" },
         { "a node moved to another zone",
-          "node n 9 zone=a; node m 0 zone=b; pod v node=n web; pod a spread web; run; is a waiting; node m 0 zone=a; "
-          "is a backoff; run; says refused a / bind a n" },
+          "node n 9 zone=a; node m 0 zone=b; pod v node=n web; pod a spread web; run; is a waiting; "
+          "node m 0 zone=a; is a backoff; run; says refused a / bind a n" },
         { "its claim came",
           "node n 1; pod a claim=c; run; is a waiting; claim x; is a waiting; claim c; is a backoff; run; "
           "says refused a / bind a n" },
@@ -320,6 +324,83 @@ TEST(the_cache_follows_the_watch)
         { "an unknown pod is not removed", "node n 1; pod v node=n priority=5; pod a; run; delete x; is a waiting" },
         { "a pod with a node that is not known counts when the node comes",
           "pod v node=n priority=5; node n 1; pod a; run; says refused a" },
+    };
+    SCHED_TELL(rows, NULL);
+}
+
+TEST(as_few_and_as_unimportant_pods_as_can_be_are_evicted)
+{
+    static const struct sched_story_row rows[] = {
+        { "the least important one",
+          "node n 3; pod a node=n priority=2; pod b node=n priority=1; pod c node=n priority=3; "
+          "pod p priority=9; run; says evict b for p / refused p / nominate p n" },
+        { "two, the more important one first",
+          "node n 3; pod a node=n priority=2; pod b node=n priority=1; pod c node=n priority=3; "
+          "pod p priority=9 cpu=2; run; says evict a for p / evict b for p / refused p / nominate p n" },
+        { "one that is too small does not help and stays",
+          "node n 3; pod a node=n priority=1; pod b node=n priority=2 cpu=2; pod p priority=9 cpu=2; run; "
+          "says evict b for p / refused p / nominate p n" },
+        { "nobody of the same or a higher priority",
+          "node n 2; pod a node=n priority=9; pod b node=n priority=8; pod p priority=9 cpu=2; run; "
+          "says refused p; "
+          "why 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Insufficient "
+          "cpu." },
+        { "there is nobody lower",
+          "node n 1; pod a node=n priority=9; pod p priority=9; run; says refused p; "
+          "why 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption "
+          "victims found for incoming pod." },
+        { "the node whose most important victim is the least",
+          "node n 2; node m 2; pod a node=n priority=1; pod b node=n priority=3; pod c node=m priority=2; "
+          "pod d node=m priority=2; pod p priority=9 cpu=2; run; "
+          "says evict c for p / evict d for p / refused p / nominate p m" },
+        { "then the one with the smaller sum",
+          "node n 2; node m 2; pod a node=n priority=1; pod b node=n priority=3; pod c node=m priority=2; "
+          "pod d node=m priority=3; pod p priority=9 cpu=2; run; "
+          "says evict b for p / evict a for p / refused p / nominate p n" },
+        { "a budget is broken only where nothing else helps",
+          "node n 1; node m 1; budget b 0; pod v node=n web; pod w node=m priority=5; pod p priority=9; run; "
+          "says evict w for p / refused p / nominate p m" },
+        { "and where nothing else helps it is",
+          "node n 1; budget b 0; pod v node=n web; pod p priority=9; run; "
+          "says evict v for p / refused p / nominate p n" },
+        { "a budget that allows it is not broken",
+          "node n 1; node m 1; budget b 1; pod v node=n web; pod w node=m priority=5; pod p priority=9; run; "
+          "says evict v for p / refused p / nominate p n" },
+        { "of two on a node the protected one stays, though less important",
+          "node n 2; budget b 0; pod v node=n web priority=1; pod w node=n priority=2; pod p priority=9; run; "
+          "says evict w for p / refused p / nominate p n" },
+        { "a budget for one of two: the second would break it, and is kept",
+          "node n 2; budget b 1; pod v node=n web priority=2; pod w node=n web priority=1; pod p priority=9; "
+          "run; says evict v for p / refused p / nominate p n" },
+        { "every budget counts",
+          "node n 1; node m 1; budget b 1; budget c 0; pod v node=n web; pod w node=m priority=5; "
+          "pod p priority=9; run; says evict w for p / refused p / nominate p m" },
+        { "a pod that counts as evicted already breaks nothing",
+          "node n 1; node m 1; budget b 0 but=v; pod v node=n web; pod w node=m priority=5; pod p priority=9; "
+          "run; says evict v for p / refused p / nominate p n" },
+        { "a pod that the budget does not select breaks nothing",
+          "node n 1; node m 1; budget b 0; pod v node=n; pod w node=m priority=5; pod p priority=9; run; "
+          "says evict v for p / refused p / nominate p n" },
+        { "a budget that has changed is looked at",
+          "node n 1; node m 1; budget b 0; pod v node=n web; pod w node=m priority=5; pod p priority=9; run; "
+          "evicted w timeout; budget b 1; run; "
+          "says evict w for p / refused p / nominate p m / evict v for p / refused p / nominate p n" },
+        { "while its victim ends, a preemptor does not look for another",
+          "node n 1; node m 1; pod v node=n; pod w node=m priority=5; pod p priority=9; run; evicted v; "
+          "pod v node=n terminating disrupted; pod p priority=9 nominated=n; pod x node=m finished; at 400000; "
+          "tick; run; says evict v for p / refused p / nominate p n / refused p; nominated p n; "
+          "why 0/2 nodes are available: 2 Insufficient cpu. preemption: not eligible due to a terminating pod on "
+          "the nominated node." },
+        { "a pod that ends for another reason does not hold it back",
+          "node n 1; node m 1; pod v node=n; pod w node=m priority=5; pod p priority=9 nominated=n; "
+          "pod v node=n terminating; run; says refused p / nominate p n" },
+        { "nor one of a higher priority",
+          "node n 2; node m 1; pod v node=n priority=10; pod u node=n; pod w node=m priority=5; "
+          "pod p priority=9 nominated=n; pod v node=n priority=10 terminating disrupted; run; "
+          "says evict u for p / refused p / nominate p n" },
+        { "nor one on a node that could not be used anyway",
+          "node n 1 cordoned; node m 1; pod v node=n terminating disrupted; pod w node=m priority=5; "
+          "pod p priority=9 nominated=n; run; says evict w for p / refused p / nominate p m" },
     };
     SCHED_TELL(rows, NULL);
 }
