@@ -91,7 +91,6 @@ void nominator_update(struct nominator *n, const struct pod *old, const struct p
     sym kept = unaware ? nominator_node_of(n, old->meta.uid) : SYM_EMPTY;
     if (kept != SYM_EMPTY)
         sym_ref(n->syms, kept);
-    nominator_remove(n, old->meta.uid);
     nominator_add(n, pod, kept != SYM_EMPTY ? kept : SYM_NONE);
     if (kept != SYM_EMPTY)
         sym_unref(n->syms, kept);

@@ -297,6 +297,11 @@ static void do_claim(struct story *s)
     set_object(s, OBJECT_PERSISTENT_VOLUME_CLAIM, json(s, "{'metadata':{'name':'%s','namespace':'d'}}", s->words[1]));
 }
 
+static void do_unclaim(struct story *s)
+{
+    sched_object_removed(s->w.sched, OBJECT_PERSISTENT_VOLUME_CLAIM, world_sym(&s->w, "d"), str_of(s->words[1]));
+}
+
 static void do_attach(struct story *s)
 {
     set_object(s, OBJECT_VOLUME_ATTACHMENT,
@@ -458,8 +463,16 @@ static const struct {
     { "probe", do_probe }, { "says", do_says },     { "why", do_why },           { "is", do_is },
     { "due", do_due },     { "counts", do_counts }, { "nominated", do_nominated }, { "bindings", do_bindings },
     { "repeated", do_repeated }, { "claim", do_claim }, { "attach", do_attach },   { "detach", do_detach },
-    { "budget", do_budget },
+    { "budget", do_budget }, { "unclaim", do_unclaim },
 };
+
+/* Every popped pod is being bound: an attempt leaves nothing else behind. */
+static void check_records(struct story *s)
+{
+    struct queue_counts c = queue_counts(sched_queue(s->w.sched));
+    if (c.in_flight + c.done != sched_counts(s->w.sched).binding)
+        STORY_FAIL(s, "%u in flight, %u done", c.in_flight, c.done);
+}
 
 static void run_command(struct story *s, char *text)
 {
@@ -472,6 +485,7 @@ static void run_command(struct story *s, char *text)
     for (size_t i = 0; s->n_words && i < sizeof(commands) / sizeof(commands[0]); i++)
         if (strcmp(commands[i].name, s->words[0]) == 0) {
             commands[i].run(s);
+            check_records(s);
             return;
         }
     STORY_FAIL(s, "no such command");

@@ -116,7 +116,8 @@ TEST(a_known_failure_is_forgotten_when_something_changes)
 {
     static const struct sched_story_row rows[] = {
         { "two equal pods: the second one's failure is known",
-          "node n 1; pod a cpu=2; run; pod b cpu=2; run; repeated 1" },
+          "node n 1; pod a cpu=2; run; pod b cpu=2; run; repeated 1; counts refused 2; counts attempts 2; "
+          "counts errors 0" },
         { "not when a promise has ended: now there is somebody to evict",
           "node n 2; pod w node=n cpu=0 port=80 priority=10; pod v node=n cpu=2; "
           "pod a cpu=2 priority=9 port=80 nominated=n never; run; pod b cpu=2 priority=5; run; "
@@ -176,6 +177,16 @@ TEST(bindings_that_fail_are_undone)
         { "the node goes, and the binding fails",
           "node n 1; pod a; run; unnode n; bound a gone; says bind a n / unreserve a / error a; is a error; "
           "at 3000; tick; run; says refused a; why no nodes available to schedule pods; is a error" },
+        { "deleted while it is bound: who waited for its place is woken",
+          "node n 1; pod a; run; pod b; run; is b waiting; delete a; is b backoff; bound a gone" },
+        { "deleted when it was bound, before the watch shows it",
+          "node n 1; pod a; run; pod b; run; bound a; is b waiting; delete a; is b backoff; run; "
+          "says bind a n / refused b / scheduled a / bind b n" },
+        { "an update while it is bound changes nothing",
+          "node n 1; pod a; run; pod a web; is a assumed; bound a; pod a web node=n; is a placed" },
+        { "it begins to terminate while it is bound: its node is free",
+          "node n 1; pod a; run; pod b; run; pod a terminating; is a gone; is b backoff; pod a terminating web; "
+          "run; run; says bind a n / refused b / bind b n; bound a gone" },
         { "a new pod of the same name is another one",
           "node n 2; pod a; run; delete a; pod a uid=b; is a active; bound a gone; run; "
           "says bind a n / unreserve a / error a / bind a n" },
@@ -300,6 +311,8 @@ TEST(every_kind_of_change_reaches_who_waits_for_it)
           "says refused a / bind a n" },
         { "a claim that is there already has changed: who only waits for new ones sleeps on",
           "node n 1; claim x; pod a claim=c; run; claim x; is a waiting" },
+        { "a claim that went is not there any more",
+          "node n 1; claim c; unclaim c; pod a claim=c; run; is a waiting; claim c; is a backoff" },
         { "something was detached",
           "node n 1; attach t; pod a claim=c; run; is a waiting; attach t; is a waiting; detach t; is a backoff" },
         { "what was not attached is not detached", "node n 1; pod a claim=c; run; detach t; is a waiting" },
