@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Changes the code in small ways, one at a time, and reports the changes that no test notices.
 
-    tools/mutants.py [-n N] [--seed S] [--files GLOB,...] [--rules RULE,...] [-o text|json] [--list]
+    tools/mutants.py [-n N] [--seed S] [--files GLOB,...] [--rules RULE,...] [--tests GLOB,...] [-o text|json] [--list]
 
 A change (mutant) that makes a test fail, crash or run on for ever is killed. One that survives is either
 equivalent (no caller can tell), or shows what the tests do not look at. Those that are known to be equivalent
@@ -68,8 +68,8 @@ def must(command, **more):
 class Copy:
     """The tree as it was when the run began, and its objects."""
 
-    def __init__(self, at):
-        self.at, self.tree, self.build = at, at / "tree", at / "build"
+    def __init__(self, at, tests):
+        self.at, self.tree, self.build, self.tests = at, at / "tree", at / "build", tests.split(",")
         self.sync()
         self.configure()
         self.read_build()
@@ -120,7 +120,8 @@ class Copy:
 
     def test_programs(self):
         names = [n for n in self.inputs if n.startswith("tests/") and not n.endswith((".a", ".so"))]
-        return [n for n in names if not LEFT_OUT.fullmatch(n)]
+        wanted = [f"tests/{p}{t}" for t in self.tests for p in ("", "test_")]
+        return [n for n in names if not LEFT_OUT.fullmatch(n) and any(fnmatch.fnmatch(n, w) for w in wanted)]
 
     def objects_of(self, program):
         """Its own objects, and those of its archives whose source it does not bring itself."""
@@ -268,22 +269,22 @@ class Coverage:
         self.copy, self.units, self.files = copy, units, files
         self.shop = Workshop(copy, copy.at / "coverage", ["--coverage", "-O0", "-fprofile-update=single"])
         self.path = copy.at / "coverage.json.gz"
-        self.kept = json.loads(gzip.decompress(self.path.read_bytes())) if self.path.exists() else {}
         sources = sorted(p for p in (copy.tree / "src").rglob("*") if p.suffix in (".c", ".h", ".txt"))
         self.digest = sha(*files, *[p.read_bytes() for p in sources])
+        self.kept = json.loads(gzip.decompress(self.path.read_bytes())) if self.path.exists() else {}
+        if self.kept.get("code") != self.digest:
+            self.kept = {"code": self.digest}
 
     def measure(self):
-        todo = [u for u in self.units if sha(self.digest, u.digest) not in self.kept]
+        todo = [u for u in self.units if u.digest not in self.kept]
         if todo:
             say(f"measuring which lines {len(todo)} test programs reach")
             built = self.build({u.program for u in todo})
             for u in todo:
-                self.kept[sha(self.digest, u.digest)] = self.measure_one(u, built[u.program])
-            wanted = {sha(self.digest, u.digest) for u in self.units}
-            self.kept = {k: v for k, v in self.kept.items() if k in wanted}
+                self.kept[u.digest] = self.measure_one(u, built[u.program])
             self.path.write_bytes(gzip.compress(json.dumps(self.kept).encode()))
         for u in self.units:
-            found = self.kept[sha(self.digest, u.digest)]
+            found = self.kept[u.digest]
             u.seconds, u.lines = found["seconds"], {f: set(l) for f, l in found["lines"].items()}
 
     def build(self, programs):
@@ -331,10 +332,15 @@ class Coverage:
                     lines[name].add(line["line_number"])
 
 
-def reach(unit, mutant, last_line):
-    """Whether the unit executes the line. A table may be read by anybody."""
-    lines = unit.lines.get(mutant.file, ())
-    return not mutant.function or any(n in lines for n in range(mutant.line, last_line + 1))
+def reaching(units, mutant):
+    """The units that execute the change or, where that cannot be told, its function. A table may be read by anybody."""
+    if not mutant.function:
+        return units
+    for first, last in ((mutant.line, mutant.line + mutant.text.count("\n")), mutant.body):
+        found = [u for u in units if any(n in u.lines.get(mutant.file, ()) for n in range(first, last + 1))]
+        if found:
+            return found
+    return []
 
 
 # ---- One mutant ----
@@ -358,15 +364,12 @@ class Bench:
 
     def order(self, mutant):
         stem = pathlib.Path(mutant.file).stem
-        source = (self.copy.tree / mutant.file).read_text()
-        last_line = mutant.line + source[mutant.start:mutant.end].count("\n")
-        units = [u for u in self.units if reach(u, mutant, last_line)]
 
         def key(u):
             is_named = u.name in (f"test_{stem}", f"test_{stem.split('_')[0]}")
             kills = self.kills[mutant.file, u.name]
             return (not is_named, -kills if u.seconds < 1 else 0, u.seconds)
-        return sorted(units, key=key)
+        return sorted(reaching(self.units, mutant), key=key)
 
     def judge(self, mutant):
         """(verdict, by whom)"""
@@ -503,12 +506,13 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="which ones")
     parser.add_argument("--files", default=FILES, help=f"patterns or names (default {FILES})")
     parser.add_argument("--rules", default="", help=f"out of {','.join(mutate_c.RULES)} (default all)")
+    parser.add_argument("--tests", default="*", help="patterns of the tests that may notice (default all)")
     parser.add_argument("-o", choices=("text", "json"), default="text", dest="form")
     parser.add_argument("--list", action="store_true", help="only print what would be changed")
     parser.add_argument("--scratch", type=pathlib.Path, default=ROOT / "build-mutants")
     options = parser.parse_args()
     options.scratch.mkdir(exist_ok=True)
-    copy = Copy(options.scratch.resolve())
+    copy = Copy(options.scratch.resolve(), options.tests)
     files, mutants = pick(copy, options)
     if options.list:
         for m in mutants:

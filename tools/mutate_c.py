@@ -39,7 +39,8 @@ class Mutant:
     line: int
     function: str   # "" outside of functions
     text: str       # what stands there, for people
-    name: str = ""  # a stable number
+    body: tuple = ()  # first and last line of the function
+    name: str = ""    # a stable number
 
     def change(self):
         old = " ".join(self.text.split())
@@ -63,6 +64,7 @@ class Token:
     depth: int = 0       # of braces
     function: str = ""   # whose body it is in
     returns: str = ""    # what that function returns
+    body: tuple = ()     # its first and last byte
     checked: bool = False  # inside of an assertion
     pair: int = -1       # the other bracket
     block: bool = False  # a brace of statements, not of values
@@ -100,6 +102,7 @@ def find_functions(tokens):
             head = tokens[begin:tokens[i - 1].pair]
             if head and head[-1].kind == "word":
                 for inner in tokens[i:t.pair + 1]:
+                    inner.body = (t.start, tokens[t.pair].end)
                     inner.function = head[-1].text
                     inner.returns = " ".join(x.text for x in head[:-1] if x.text not in ("static", "inline"))
         if t.text == "{":
@@ -141,14 +144,18 @@ class Finder:
         self.file, self.source, self.tokens = file, source, tokens_of(source)
         self.found = []
 
-    def add(self, rule, start, end, new, function=""):
+    def line_of(self, at):
+        return self.source.count("\n", 0, at) + 1
+
+    def add(self, rule, start, end, new, t):
+        """t: a token of the function that is changed."""
         old = self.source[start:end]
         new += "\n" * (old.count("\n") - new.count("\n"))
-        line = self.source.count("\n", 0, start) + 1
-        self.found.append(Mutant(self.file, rule, start, end, new, line, function, old))
+        body = tuple(map(self.line_of, t.body))
+        self.found.append(Mutant(self.file, rule, start, end, new, self.line_of(start), t.function, old, body))
 
     def swap(self, rule, t, new):
-        self.add(rule, t.start, t.end, new, t.function)
+        self.add(rule, t.start, t.end, new, t)
 
     def run(self):
         for i, t in enumerate(self.tokens):
@@ -175,7 +182,7 @@ class Finder:
             self.swap("word", t, WORDS[t.text])
         elif t.text == "if" and after.text == "(":
             inside = self.source[after.end:self.tokens[after.pair].start]
-            self.add("negate", after.start, self.tokens[after.pair].end, f"(!({inside}))", t.function)
+            self.add("negate", after.start, self.tokens[after.pair].end, f"(!({inside}))", t)
         elif t.text == "return":
             self.returns(i, t)
         self.statements(i, t, before)
@@ -192,7 +199,7 @@ class Finder:
         elif t.text == "!":
             self.swap("not", t, "")
         elif t.text == "{" and not before.function and t.returns == "void" and t.pair > i + 1:
-            self.add("return", t.start, t.end, "{ return;", t.function)
+            self.add("return", t.start, t.end, "{ return;", t)
 
     def constants(self, t, before, after):
         m = re.fullmatch(r"(\d+)([uUlL]*)", t.text)
@@ -207,7 +214,7 @@ class Finder:
         end = next(k for k in range(i, len(self.tokens)) if self.tokens[k].text == ";")
         words = self.source[self.tokens[i + 1].start:self.tokens[end].start]
         if t.returns == "bool" and words not in ("true", "false"):
-            self.add("return", self.tokens[i + 1].start, self.tokens[end].start, f"!({words})", t.function)
+            self.add("return", self.tokens[i + 1].start, self.tokens[end].start, f"!({words})", t)
 
     def statements(self, i, t, before):
         """An expression that is a statement: it begins after the end of another and has no declaration's look."""
@@ -221,7 +228,7 @@ class Finder:
             return
         end = self.statement_end(i)
         if end:
-            self.add("drop", t.start, self.tokens[end].end, ";", t.function)
+            self.add("drop", t.start, self.tokens[end].end, ";", t)
 
     def statement_end(self, i):
         while i < len(self.tokens):
@@ -247,7 +254,7 @@ class Finder:
         end = self.tokens[t.pair + 1]
         if len(row) < 6 or end.text != "," or not row[3].text.startswith("ACT_"):
             return
-        self.add("event", t.start, end.end, "")
+        self.add("event", t.start, end.end, "", t)
         if row[-2].text != "NULL":
             self.swap("event", row[-2], "NULL")
         bits = [x for x in row if x.text.startswith("ACT_")]
@@ -258,7 +265,7 @@ class Finder:
         """.filter = filter, in a table: without it the plugin lacks the function."""
         name, is_, value, end = self.tokens[i + 1:i + 5]
         if is_.text == "=" and value.kind == "word" and end.text == "," and name.text not in ("name", "init", "fini"):
-            self.add("member", self.tokens[i].start, end.end, "")
+            self.add("member", self.tokens[i].start, end.end, "", self.tokens[i])
 
 
 def mutants_of(file, source):
