@@ -61,11 +61,11 @@ static struct failure fail_again(struct attempt *a, const struct memo_failure *k
                              .nominate = known->nominate };
 }
 
-/* Evicting did not help, and nothing was promised. */
+/* Whether evicting did not help: extenders, which may end a search otherwise, are not remembered with (memo.h). */
 static bool is_final(const struct attempt *a)
 {
     const struct preemption *p = a->cycle.preemption;
-    return !p || (p->n_candidates == 0 && !p->keeps_nomination);
+    return !p || p->n_candidates == 0;
 }
 
 /* A rejection gets its chance to make room, and is worded with what came of it. */

@@ -118,8 +118,6 @@ static void pending_pod_set(struct sched *s, const struct pod *old, const struct
         queue_add(s->queue, pod, now_ms);
         return;
     }
-    if (strcmp(old->meta.resource_version, pod->meta.resource_version) == 0)
-        return;
     if (!cache_is_assumed(&s->cache, pod->meta.uid)) {
         queue_update(s->queue, old, pod, now_ms);
         return;
@@ -172,7 +170,6 @@ void sched_pod_removed(struct sched *s, const char *uid)
     if (!map_str_remove(&s->pods, str_of(uid), &old_value))
         return;
     const struct pod *old = old_value.const_ptr;
-    nominator_remove(&s->nominator, old->meta.uid);
     if (old->node_name != SYM_EMPTY) {
         displace_pod(s, old);
         move_all(s, RES_ASSIGNED_POD, ACT_DELETE, old, NULL);

@@ -22,6 +22,9 @@ TEST(a_preemptor_gets_its_place_when_the_victims_are_gone)
           "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; "
           "says evict v for p / evict w for p / refused p / nominate p n; delete v; is p gated; evicted v; "
           "is p gated; delete w; is p backoff; evicted w; run; says bind p n" },
+        { "whichever of them goes first",
+          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; delete w; is p gated; evicted w; "
+          "is p gated; delete v; is p backoff" },
         { "a victim that is seen to terminate does not gate it",
           "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; pod w node=n terminating; "
           "delete v; is p backoff" },
@@ -39,6 +42,9 @@ TEST(a_preemptor_gets_its_place_when_the_victims_are_gone)
         { "who never preempts waits without a promise",
           "node n 1; pod v node=n; pod p priority=5 never; run; says refused p; nominated p -; delete v; run; "
           "says bind p n" },
+        { "answers that nobody waits for are ignored",
+          "node n 1; pod v node=n; pod p priority=5; run; evicted nobody timeout; is p waiting; bound nobody; "
+          "allow nobody; deny nobody; is p waiting" },
         { "nobody is evicted for an equal",
           "node n 1; pod v node=n priority=5; pod p priority=5; run; says refused p" },
         { "another node does as well, once the evictions are answered",
@@ -189,7 +195,7 @@ TEST(bindings_that_fail_are_undone)
           "run; run; says bind a n / refused b / bind b n; bound a gone" },
         { "a new pod of the same name is another one",
           "node n 2; pod a; run; delete a; pod a uid=b; is a active; bound a gone; run; "
-          "says bind a n / unreserve a / error a / bind a n" },
+          "says bind a n / unreserve a / bind a n" },
         { "Bind says no by itself",
           "node n 1; probe bind errs; pod a; run; says unreserve a / error a; "
           "why running Bind plugin \"Probe\": broken; is a error" },
@@ -236,6 +242,9 @@ TEST(permits_are_waited_for)
         { "Permit fails",
           "node n 1; probe permit errs; pod a; run; says unreserve a / error a; "
           "why running Permit plugin \"Probe\": broken; is a error; node m 1; is a error" },
+        { "another pod has taken its name meanwhile: that one stays in the queue",
+          "node n 2; probe permit waits; pod a; run; pod a uid=b; deny a; is a active; "
+          "says nominate a n / unreserve a" },
         { "Reserve says no",
           "node n 1; probe reserve refuses; pod a; run; says unreserve a / refused a; is a waiting; at 9000; "
           "node m 1; is a active" },
