@@ -145,6 +145,10 @@ TEST(a_known_failure_is_forgotten_when_something_changes)
         { "not of a pod with a promise",
           "node n 1; node m 1; pod v node=n; pod w node=m; pod a cpu=3; run; pod b cpu=3 nominated=n; run; "
           "repeated 0" },
+        { "not of a pod that was promised a node and does not know it yet: the promise was in the other one's way",
+          "node n 1; pod v node=n; pod p priority=5; run; evicted v; pod q priority=5; run; "
+          "says evict v for p / refused p / nominate p n / refused q; at 400000; tick; run; "
+          "says evict v for p / refused p / nominate p n; repeated 0" },
         { "the message is the same, to the letter",
           "node n 1; pod a cpu=2; run; "
           "why 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is "
