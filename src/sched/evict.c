@@ -56,16 +56,26 @@ static void evict_one(struct sched *s, const struct pod *victim, const struct po
     s->io.evict(s->io.context, e.ticket, victim, preemptor);
 }
 
-static void note_preempted(struct sched *s, const struct pod *victim, const struct pod *preemptor)
+static void note_preempted(struct sched *s, const struct pod *victim, const struct pod *preemptor, const char *how)
 {
-    const char *note = arena_printf(&s->arena, "Preempted by pod %s on node %s", preemptor->meta.uid,
-                                    sym_text(s->syms, victim->node_name).p);
+    const char *note = arena_printf(&s->arena, "Preempted by pod %s on node %s%s", preemptor->meta.uid,
+                                    sym_text(s->syms, victim->node_name).p, how);
     s->io.event(s->io.context, &(struct event_note){ victim, false, "Preempted", "Preempting", note });
+}
+
+static bool all_terminate(const struct candidate *chosen)
+{
+    for (uint32_t i = 0; i < chosen->n_victims; i++)
+        if (!(chosen->victims[i]->flags & POD_TERMINATING))
+            return false;
+    return true;
 }
 
 void evict_start(struct sched *s, const struct pod *preemptor, const struct preemption *p)
 {
     const struct candidate *chosen = p->chosen;
+    if (all_terminate(chosen))
+        return; /* lower promises stay, too, as upstream has it */
     end_lower_nominations(s, preemptor, s->cache.rows.at[chosen->node].name);
     for (uint32_t i = 0; i < chosen->n_victims; i++) {
         const struct pod *victim = chosen->victims[i];
@@ -73,7 +83,7 @@ void evict_start(struct sched *s, const struct pod *preemptor, const struct pree
             continue;
         pod_ref(victim);
         if (bind_preempt(s, victim, p->by->plugin->name))
-            note_preempted(s, victim, preemptor);
+            note_preempted(s, victim, preemptor, " (in kube-scheduler memory).");
         else
             evict_one(s, victim, preemptor);
         pod_unref(s->syms, victim);
@@ -105,7 +115,7 @@ void sched_victim_done(struct sched *s, io_ticket ticket, const char *error)
             continue;
         const struct pod *preemptor = pod_ref(s->evictions.at[i].preemptor);
         if (!error)
-            note_preempted(s, s->evictions.at[i].victim, preemptor);
+            note_preempted(s, s->evictions.at[i].victim, preemptor, "");
         if (end_eviction(s, i, error != NULL)) /* nothing else would wake the pod */
             queue_activate(s->queue, preemptor, sched_now_ms(s));
         pod_unref(s->syms, preemptor);

@@ -19,7 +19,7 @@ struct request {
 struct story {
     const char *what, *command;
     struct sched_world w;
-    struct strbuf said;
+    struct strbuf said, evicted;
     struct request requests[REQUESTS_MAX];
     int n_requests;
     const char *last_message; /* of a failure */
@@ -70,6 +70,7 @@ static void evict(void *context, io_ticket ticket, const struct pod *victim, con
 {
     (void)context;
     note_request(ticket, true, victim->meta.name);
+    strbuf_printf(&story->evicted, " %s ", victim->meta.name);
     say("evict %s for %s", victim->meta.name, preemptor->meta.name);
 }
 
@@ -86,13 +87,23 @@ static void patch_status(void *context, const struct status_change *change)
         say("nominate %s %s", change->pod->meta.name, node_text(change->nomination));
 }
 
+/* Whether the eviction of a pod has been asked for in this story. */
+static bool was_evicted(const char *pod)
+{
+    const char *line = arena_printf(&story->w.arena, " %s ", pod);
+    return strstr(strbuf_cstr(&story->evicted), line) != NULL;
+}
+
 static void event(void *context, const struct event_note *note)
 {
     (void)context;
-    if (!note->warning)
-        say("scheduled %s", note->regarding->meta.name);
-    else
+    const char *name = note->regarding->meta.name;
+    if (note->warning)
         story->last_message = arena_cstr(&story->w.arena, str_of(note->note));
+    else if (strcmp(note->reason, "Scheduled") == 0)
+        say("scheduled %s", name);
+    else if (!was_evicted(name))
+        say("%s: %s", name, note->note);
 }
 
 /* ---- Probe ---- */
@@ -498,6 +509,7 @@ static void start(struct story *s, void (*configure)(struct sched_world *w))
     for (int i = 0; i < N_POINTS; i++)
         probe_says[i] = (struct verdict){ V_SUCCESS, 0, NULL };
     strbuf_init(&s->said, STRBUF_NO_MAX);
+    strbuf_init(&s->evicted, STRBUF_NO_MAX);
     sched_world_init(&s->w);
     struct point_plugins *binders = &s->w.profile.points[POINT_BIND];
     sched_world_add_plugin(&s->w, &schedulinggates_plugin, NULL, 0);
@@ -530,4 +542,5 @@ void sched_tell(const char *what, const char *text, void (*configure)(struct sch
     free(copy);
     sched_world_close(&s.w);
     strbuf_fini(&s.said);
+    strbuf_fini(&s.evicted);
 }

@@ -6,7 +6,7 @@
  *
  * What goes out is one line each, which "says" compares, joined by " / ", and forgets: "bind a n", "evict v for p",
  * "nominate a n" ("-": the promise ends), "refused a" and "error a" (the condition of a failure), "scheduled a",
- * "unreserve a".
+ * "unreserve a", "a: Preempted by ..." (without an eviction: it was only on its way to its node).
  *
  * The plugins are those of sched_world.h, SchedulingGates, NodePorts, NodeVolumeLimits, PodTopologySpread without
  * defaults, and Probe, which does as it is told at Reserve, Permit, PreBind and Bind ("probe permit waits") and is

@@ -39,6 +39,14 @@ TEST(a_preemptor_gets_its_place_when_the_victims_are_gone)
         { "a victim that is on its way out already is not evicted again",
           "node n 1; pod v node=n terminating; pod p priority=5; run; says refused p / nominate p n; delete v; "
           "run; says bind p n" },
+        { "a victim that still waits for its permit goes back to the queue",
+          "node n 1; probe permit waits; pod v; run; says nominate v n; probe permit passes; pod p priority=5; "
+          "run; "
+          "says unreserve v / error v / v: Preempted by pod p on node n (in kube-scheduler memory). / refused p "
+          "/ nominate p n; is v error; is p backoff; run; says bind p n" },
+        { "a victim that is being bound is evicted as any other",
+          "node n 1; pod v; run; pod p priority=5; run; "
+          "says bind v n / evict v for p / refused p / nominate p n; is v assumed" },
         { "who never preempts waits without a promise",
           "node n 1; pod v node=n; pod p priority=5 never; run; says refused p; nominated p -; delete v; run; "
           "says bind p n" },
@@ -88,6 +96,9 @@ TEST(promises_are_kept_and_ended)
           "says evict w for a / refused a / nominate a n / evict v for b / refused b / nominate b n; "
           "nominated a n; nominated b n; pod c priority=9 cpu=2; run; "
           "says nominate a - / nominate b - / evict v for c / refused c / nominate c n" },
+        { "not while all victims are on their way out anyway: then nothing is done at all",
+          "node n 1; pod v node=n terminating; pod a priority=5; run; pod b priority=9; run; "
+          "says refused a / nominate a n / refused b / nominate b n; nominated a n; nominated b n" },
         { "not that to an equal: its place is respected",
           "node n 1; pod v node=n; pod a priority=5; run; pod b priority=5; run; "
           "says evict v for a / refused a / nominate a n / refused b; nominated a n; nominated b -" },
