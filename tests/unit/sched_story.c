@@ -109,6 +109,8 @@ static void event(void *context, const struct event_note *note)
 /* ---- Probe ---- */
 
 static struct verdict probe_says[N_POINTS];
+static int64_t probe_timeout_ms;
+static int n_post_binds;
 
 static struct verdict probe_reserve(const struct plugin_instance *p, struct cycle *c, node_id node)
 {
@@ -131,7 +133,7 @@ static struct verdict probe_permit(const struct plugin_instance *p, struct cycle
     (void)p;
     (void)c;
     (void)node;
-    *ret_timeout_ms = 5000;
+    *ret_timeout_ms = probe_timeout_ms;
     return probe_says[POINT_PERMIT];
 }
 
@@ -159,6 +161,14 @@ static struct verdict probe_bind(const struct plugin_instance *p, struct cycle *
     return probe_says[POINT_BIND].code == V_SUCCESS ? SKIP : probe_says[POINT_BIND];
 }
 
+static void probe_post_bind(const struct plugin_instance *p, struct cycle *c, node_id node)
+{
+    (void)p;
+    (void)c;
+    (void)node;
+    n_post_binds++;
+}
+
 static const struct plugin probe_plugin = {
     .name = "Probe",
     .reserve = probe_reserve,
@@ -167,6 +177,7 @@ static const struct plugin probe_plugin = {
     .pre_bind_pre_flight = probe_pre_bind_pre_flight,
     .pre_bind = probe_pre_bind,
     .bind = probe_bind,
+    .post_bind = probe_post_bind,
     .events = (const struct plugin_event[]){ { RES_NODE, ACT_ADD, NULL }, { 0 } },
 };
 
@@ -178,9 +189,10 @@ static const struct plugin_instance *probe(struct story *s)
     STORY_FAIL(s, "no Probe");
 }
 
-/* "probe permit waits" */
+/* "probe permit waits", "probe permit waits MS" */
 static void do_probe(struct story *s)
 {
+    probe_timeout_ms = s->n_words > 3 ? atoll(s->words[3]) : 5000;
     static const struct {
         const char *name;
         enum extension_point point;
@@ -443,6 +455,11 @@ static void do_bindings(struct story *s)
     expect(s, sched_counts(s->w.sched).binding);
 }
 
+static void do_postbinds(struct story *s)
+{
+    expect(s, (uint64_t)n_post_binds);
+}
+
 /* Failures that were known from before. */
 static void do_repeated(struct story *s)
 {
@@ -476,7 +493,7 @@ static const struct {
     { "probe", do_probe }, { "says", do_says },     { "why", do_why },           { "is", do_is },
     { "due", do_due },     { "counts", do_counts }, { "nominated", do_nominated }, { "bindings", do_bindings },
     { "repeated", do_repeated }, { "claim", do_claim }, { "attach", do_attach },   { "detach", do_detach },
-    { "budget", do_budget }, { "unclaim", do_unclaim },
+    { "budget", do_budget }, { "unclaim", do_unclaim }, { "postbinds", do_postbinds },
 };
 
 /* Every popped pod is being bound: an attempt leaves nothing else behind. */
@@ -506,6 +523,7 @@ static void run_command(struct story *s, char *text)
 
 static void start(struct story *s, void (*configure)(struct sched_world *w))
 {
+    n_post_binds = 0;
     for (int i = 0; i < N_POINTS; i++)
         probe_says[i] = (struct verdict){ V_SUCCESS, 0, NULL };
     strbuf_init(&s->said, STRBUF_NO_MAX);

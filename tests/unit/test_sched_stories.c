@@ -44,6 +44,11 @@ TEST(a_preemptor_gets_its_place_when_the_victims_are_gone)
           "run; "
           "says unreserve v / error v / v: Preempted by pod p on node n (in kube-scheduler memory). / refused p "
           "/ nominate p n; is v error; is p backoff; run; says bind p n" },
+        { "a victim that is not bound yet, but waits for its volumes, goes back to the queue",
+          "node n 1; probe prebind waits; pod v; run; says nominate v n; probe prebind passes; pod p priority=5; "
+          "run; "
+          "says unreserve v / error v / v: Preempted by pod p on node n (in kube-scheduler memory). / refused p "
+          "/ nominate p n; is v error; run; says bind p n" },
         { "a victim that is being bound is evicted as any other",
           "node n 1; pod v; run; pod p priority=5; run; "
           "says bind v n / evict v for p / refused p / nominate p n; is v assumed" },
@@ -241,6 +246,17 @@ TEST(permits_are_waited_for)
           "node n 1; probe permit waits; pod a; run; due 6000; at 5999; tick; says nominate a n; at 6000; tick; "
           "says unreserve a / refused a; "
           "why 0/1 nodes are available: 1 rejected due to timeout after waiting 5s at plugin Probe.; is a waiting" },
+        { "the earliest end of a wait is what is due",
+          "node n 2; probe permit waits 7000; pod a; run; at 2000; probe permit waits 3000; pod b; run; "
+          "due 5000; at 5000; tick; is b waiting; is a assumed; due 8000; at 8000; tick; is a waiting; bindings 0" },
+        { "nobody waits longer than a quarter of an hour",
+          "node n 1; probe permit waits 99999999; pod a; run; due 901000; at 900999; tick; is a assumed; "
+          "at 901000; tick; is a waiting; "
+          "why 0/1 nodes are available: 1 rejected due to timeout after waiting 15m0s at plugin Probe." },
+        { "it has said before where it is going", "node n 1; probe permit waits; pod a nominated=n; run; says" },
+        { "what is to be done after a binding is done once",
+          "node n 1; pod a; run; postbinds 0; bound a; postbinds 1; pod a node=n; postbinds 1" },
+        { "nothing is done after one that failed", "node n 1; pod a; run; bound a conflict; postbinds 0" },
         { "the second answer changes nothing",
           "node n 1; probe permit waits; pod a; run; allow a; allow a; deny a; says nominate a n / bind a n; "
           "bindings 1" },
