@@ -161,7 +161,7 @@ void sim_json_rest(struct strbuf *to, const struct sim_world *w, const struct si
     }
 }
 
-static void add_refused(struct strbuf *to, const struct sim_world *w)
+void sim_json_refused(struct strbuf *to, const struct sim_world *w)
 {
     STRBUF_ADD_LIT(to, ",\n\"refused\":[");
     for (size_t i = 0; i < w->in->refused.n; i++) {
@@ -194,7 +194,7 @@ void sim_report_json(struct strbuf *to, const struct sim_world *w, const struct 
     add_pods(to, w, "placed", SIM_PLACED);
     add_pods(to, w, "pending", SIM_PENDING);
     add_pods(to, w, "preempted", SIM_EVICTED);
-    add_refused(to, w);
+    sim_json_refused(to, w);
     add_nodes(to, w);
     sim_json_zones(to, w);
     sim_json_rest(to, w, more);

@@ -144,7 +144,7 @@ static void add_pending(struct strbuf *to, const struct sim_world *w, unsigned w
     groups_fini(&g);
 }
 
-static void add_refused(struct strbuf *to, const struct sim_world *w, unsigned width)
+void sim_add_refused(struct strbuf *to, const struct sim_world *w, unsigned width)
 {
     static const struct table_column columns[] = { { .heading = NULL }, { .right = true } };
     if (!w->in->refused.n)
@@ -328,7 +328,7 @@ void sim_report_text(struct strbuf *to, const struct sim_world *w, unsigned widt
     sim_add_counts(to, w);
     add_placed(to, w, width);
     add_pending(to, w, width);
-    add_refused(to, w, width);
+    sim_add_refused(to, w, width);
     add_evicted(to, w);
     add_nodes(to, w, width);
     add_other_resources(to, w, width);

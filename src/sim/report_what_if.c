@@ -200,6 +200,7 @@ static void add_compared(struct strbuf *to, const struct sim_what_if *q, unsigne
 void sim_report_what_if(struct strbuf *to, const struct sim_what_if *q, unsigned width)
 {
     sim_add_counts(to, q->world);
+    sim_add_refused(to, q->world, width);
     if (q->difference)
         add_changes(to, q, width);
     if (q->capacity)

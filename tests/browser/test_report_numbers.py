@@ -123,7 +123,14 @@ def the_exit_code_is_the_commands(cluster):
     full.write_text(json.dumps(a_list([node("n1", "z"), pod("large", cpu="40")])))
     both = cluster.with_name("both.json")
     both.write_text(json.dumps(a_list([node("n1", "z"), pod("large", cpu="40"), pod("web", owner="rs", nodeName="n1"), budget])))
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few", "namespace": "default"}, "spec": {"hard": {"pods": "1"}}}
+    made = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web", "namespace": "default"},
+            "spec": {"replicas": 3, "selector": {"matchLabels": {"a": "b"}},
+                     "template": {"metadata": {"labels": {"a": "b"}}, "spec": pod("x")["spec"]}}}
+    limited = cluster.with_name("limited.json")
+    limited.write_text(json.dumps(a_list([node("n1", "z"), made, quota])))
     rows = [
+        (limited, [], 3, "The one pod found a node. 2 would be refused.", "Exit code 3: an API server would refuse some."),
         (cluster, [], 0, "found a node.", "Exit code 0: every pod has a node."),
         (full, [], 3, "No pod found a node. One stays pending.", "Exit code 3: some pods are pending."),
         (blocked, [], 0, "No pod was waiting for a node.", "Exit code 0: every pod has a node."),
@@ -136,6 +143,8 @@ def the_exit_code_is_the_commands(cluster):
         assert code == want, (source, args, code, text)
         with open_report(page) as r:
             assert headline in r.page.inner_text("h1") and lead in r.page.inner_text("#lead"), (args, r.page.inner_text("header"))
+            if source == limited:
+                assert r.rows("refused", "Pods") == ["2"] and "exceeded quota: few" in r.rows("refused", "Message")[0]
         document = json.loads(berth("simulate", "-f", str(source), *args, "-o", "json").stdout)
         assert document["summary"]["exitCode"] == want, document["summary"]
 

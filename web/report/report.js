@@ -108,18 +108,20 @@ const whatIf = isObject(data.whatIf) ? data.whatIf : {};
 const difference = isObject(whatIf.difference) && isObject(whatIf.difference.cluster) ? whatIf.difference : null;
 const blocked = isObject(whatIf.drain) && Array.isArray(whatIf.drain.blocked) ? whatIf.drain.blocked.length : 0;
 
-function pendingText() {
-  if (!summary.pending) return '';
-  return summary.pending === 1 ? ' One stays pending.' : ` ${integer.format(summary.pending)} stay pending.`;
-}
+const refused = Array.isArray(data.refused) ? data.refused.reduce((sum, entry) => sum + entry.pods, 0) : 0;
+
+const howMany = (n, one, many) => (n === 1 ? ` One ${one}.` : ` ${integer.format(n)} ${many}.`);
+const pendingText = () =>
+  (summary.pending ? howMany(summary.pending, 'stays pending', 'stay pending') : '') +
+  (refused ? howMany(refused, 'would be refused', 'would be refused') : '');
 
 function headline() {
   if (trace) return traceHeadline();
   if (blocked) return `The drain is blocked: ${count(blocked, 'pod')} cannot leave.${pendingText()}`;
   const wanted = summary.placed + summary.pending;
-  if (!wanted) return 'No pod was waiting for a node.';
+  if (!wanted) return `No pod was waiting for a node.${pendingText()}`;
   if (!summary.pending)
-    return wanted === 1 ? 'The one pod found a node.' : `All ${integer.format(wanted)} pods found a node.`;
+    return (wanted === 1 ? 'The one pod found a node.' : `All ${integer.format(wanted)} pods found a node.`) + pendingText();
   if (!summary.placed) return `No pod found a node.${pendingText()}`;
   return `${integer.format(summary.placed)} of ${integer.format(wanted)} pods found a node.${pendingText()}`;
 }
@@ -130,6 +132,7 @@ function exitText() {
   if (trace && trace.pods.waiting) why.push('some pods wait');
   if (!trace && summary.pending) why.push('some pods are pending');
   if (blocked) why.push('the drain is blocked');
+  if (!trace && refused) why.push('an API server would refuse some');
   if (!why.length) why.push(trace ? 'every pod had a node' : 'every pod has a node');
   return `Exit code ${summary.exitCode}: ${why.join(' and ')}.`;
 }

@@ -279,10 +279,28 @@ function otherResourcesSection(list) {
   );
 }
 
+/* ---- Pods that are not even created ---- */
+
+function refusedSection(list) {
+  if (!Array.isArray(list) || !list.length) return null;
+  return el(
+    'section',
+    { id: 'refused', 'aria-labelledby': 'refused-heading' },
+    el('h2', { id: 'refused-heading' }, 'Refused'),
+    el(
+      'div',
+      { class: 'card' },
+      el('p', { class: 'note' }, 'An API server would not let them in.'),
+      objectTable('refused', 'refused pods', list),
+    ),
+  );
+}
+
 const RESOURCE_NODES_MAX = 24; /* of one resource; the document has all */
 
 const EXTRA_SECTIONS = [
   { key: 'whatIf', label: 'What if', id: 'what-if', render: whatIfSection },
+  { key: 'refused', label: 'Refused', id: 'refused', render: refusedSection },
   { key: 'trace', label: 'Time', id: 'trace', render: traceSection },
   { key: 'otherResources', label: 'Other resources', id: 'other-resources', render: otherResourcesSection, late: true },
 ];
