@@ -40,7 +40,7 @@ void sched_node_removed(struct sched *s, sym name);
 /* Every pod of the cluster, ours or not, placed or not; finished ones are as good as removed. */
 void sched_pod_set(struct sched *s, const struct pod *pod);
 void sched_pod_removed(struct sched *s, const char *uid);
-/* Objects that plugins look up: see objects.h. `form` NULL: it is gone. */
+/* Objects that plugins look up: see objects.h. */
 void sched_object_set(struct sched *s, enum object_kind kind, const void *form);
 void sched_object_removed(struct sched *s, enum object_kind kind, sym ns, struct str name);
 

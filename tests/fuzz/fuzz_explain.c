@@ -1,9 +1,10 @@
 /* tests/fuzz/fuzz_explain.c - questions to a scheduler amid events that bytes choose.
  *
- * As fuzz_engine.c; after every event a pod is explained, and now and then it is asked what would place a pod, or what
- * would be if a node looked different, were new, or a pod were not there. No question changes the scheduler: what decides
- * is the same before and after, and all decisions are those of a run in which nobody asks. Each explanation is sound, and
- * what it says of an attempt is what the attempt, which takes the quick way, then does (asked_engine.h). */
+ * As fuzz_engine.c; after every event a pod is explained, and now and then it is asked what would place a pod, or
+ * what would be if a node looked different, were new, or a pod were not there. No question changes the scheduler:
+ * what decides is the same before and after, and all decisions are those of a run in which nobody asks. Each
+ * explanation is sound, and what it says of an attempt is what the attempt, which takes the quick way, then does
+ * (asked_engine.h). */
 #include "sched/remedy.h"
 #include "sched/what_if.h"
 #include "tests/unit/asked_engine.h"
@@ -34,8 +35,8 @@ static const struct node *new_node(struct questions *q)
     const struct node *node;
     strbuf_reset(&w->text);
     strbuf_printf(&w->text,
-                  "{'metadata':{'name':'new','labels':{'kubernetes.io/hostname':'%s','zone':'%s'}},'spec':{'taints':[%s]},"
-                  "'status':{'allocatable':{'cpu':'%u','memory':'8Gi','pods':'%u'}}}",
+                  "{'metadata':{'name':'new','labels':{'kubernetes.io/hostname':'%s','zone':'%s'}},"
+                  "'spec':{'taints':[%s]},'status':{'allocatable':{'cpu':'%u','memory':'8Gi','pods':'%u'}}}",
                   dice(q, 2) ? "new" : "h1", dice(q, 2) ? "a" : "d",
                   dice(q, 3) ? "" : "{'key':'t1','effect':'NoSchedule'}", dice(q, 9), dice(q, 4));
     CHECK(!node_decode(w->syms, TYPED_JSON, world_text(w), &node, &w->e));

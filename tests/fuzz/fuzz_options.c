@@ -1,8 +1,8 @@
 /* tests/fuzz/fuzz_options.c - any bytes as a command line: lines are its words, the first one names the command.
  *
  * The commands are the real ones up to where they would read a file, which here is never there; of simulate only the
- * command line is parsed. All ends with one of the exit codes for bad input or wrong usage, and after something was said
- * about it, or with 0 for help. */
+ * command line is parsed. All ends with one of the exit codes for bad input or wrong usage, and after something was
+ * said about it, or with 0 for help. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>

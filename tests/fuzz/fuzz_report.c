@@ -1,19 +1,14 @@
 /* tests/fuzz/fuzz_report.c - a cluster from any bytes, run, and told in every way.
  *
- * The first byte says what is asked beside: nothing, a change, how much more fits, how many nodes are needed. The rest
- * is the cluster's file. Printed as commands print it, nothing is left that a terminal would obey; JSON is JSON for another
- * parser, YAML says the same, and nothing on the page ends its script. Clusters are small, so that an input takes a moment. */
-#include <yyjson.h>
-
+ * The first byte says what is asked beside: nothing, a change, how much more fits, how many nodes are needed. The
+ * rest is the cluster's file. Printed as commands print it, nothing is left that a terminal would obey; JSON is JSON
+ * for another parser, YAML says the same, and nothing on the page ends its script. Clusters are small, so that an
+ * input takes a moment. */
 #include "base/mem.h"
-#include "base/printable.h"
-#include "base/utf8.h"
-#include "codec/yaml.h"
 #include "plugins/plugins.h"
 #include "sim/changed.h"
-#include "sim/report_page.h"
 #include "sim/report_what_if.h"
-#include "tests/test.h"
+#include "tests/fuzz/output_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -24,72 +19,6 @@ static struct setup setup;
 static struct sim_runner how = { &setup, 1 };
 
 enum asked { ASK_NOTHING, ASK_CORDON, ASK_DRAIN, ASK_REMOVE, ASK_ADD, ASK_SCALE, ASK_CAPACITY, ASK_NEEDED, N_ASKED };
-
-/* ---- What comes out ---- */
-
-/* As commands print it, nothing is left that a terminal would obey. */
-static void check_printable(const char *what, const struct strbuf *shown)
-{
-    for (struct str rest = strbuf_str(shown); rest.n;) {
-        uint32_t rune;
-        size_t n = utf8_decode(rest, &rune);
-        if (n == 0 || (rune != '\n' && !printable_rune(rune)))
-            FAIL("%s: U+%04x at %zu", what, n ? rune : (uint8_t)rest.p[0], shown->n - rest.n);
-        rest = str_from(rest, n);
-    }
-}
-
-static yyjson_doc *read_json(const char *what, struct str json)
-{
-    yyjson_read_err why;
-    yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)json.p, json.n, YYJSON_READ_NOFLAG, NULL, &why);
-    if (!doc)
-        FAIL("%s: %s at %zu of %zu", what, why.msg, why.pos, json.n);
-    return doc;
-}
-
-static void check_same_json(const char *what, struct str got, struct str want)
-{
-    yyjson_doc *of_got = read_json(what, got), *of_want = read_json(what, want);
-    if (!yyjson_equals(yyjson_doc_get_root(of_got), yyjson_doc_get_root(of_want)))
-        FAIL("%s says something else", what);
-    yyjson_doc_free(of_want);
-    yyjson_doc_free(of_got);
-}
-
-/* As it is, and as commands print it. */
-static void check_json(struct str json)
-{
-    struct strbuf shown;
-    strbuf_init(&shown, STRBUF_NO_MAX);
-    printable_add_json(&shown, json);
-    check_printable("JSON", &shown);
-    check_same_json("JSON", strbuf_str(&shown), json);
-    strbuf_fini(&shown);
-}
-
-/* The same document. */
-static void check_yaml(const struct strbuf *yaml, const struct strbuf *json)
-{
-    struct arena a;
-    struct err e;
-    struct str of_yaml;
-    arena_init(&a);
-    err_init(&e, &a);
-    if (yaml_to_json(&a, WORK_OWN, strbuf_str(yaml), NULL, &of_yaml, &e))
-        FAIL("YAML: %s", e.message);
-    check_same_json("YAML", of_yaml, strbuf_str(json));
-    arena_fini(&a);
-}
-
-static void check_page(const struct strbuf *page)
-{
-    struct str all = strbuf_str(page);
-    CHECK(str_starts(all, report_page_head) && str_ends(all, report_page_tail));
-    struct str data = { all.p + report_page_head.n, all.n - report_page_head.n - report_page_tail.n };
-    CHECK(!memchr(data.p, '<', data.n));
-    check_json(data);
-}
 
 /* ---- Telling ---- */
 
@@ -234,7 +163,7 @@ static void ask(const struct sim_input *in, uint8_t choice, struct err *e)
     enum asked asked = choice % N_ASKED;
     const struct sim_object *node = first_of(in, "Node");
     if (asked >= ASK_CORDON && asked <= ASK_ADD && node)
-        tell_change(in, &(struct sim_change){ .kind = changes[asked], .name = node->name, .n = 1 + choice / N_ASKED % 3 }, e);
+        tell_change(in, &(struct sim_change){ changes[asked], node->name, 1 + choice / N_ASKED % 3 }, e);
     else if (asked == ASK_SCALE)
         tell_scale(in, e);
     else
@@ -272,8 +201,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (!setup.profiles)
         prepare(&e);
     sim_input_init(&in, &syms);
-    if (!sim_input_text(&in, "file", (struct str){ (const char *)data + 1, n - 1 }, &e) && !sim_input_complete(&in, &e) &&
-        is_small(&in))
+    struct str file = { (const char *)data + 1, n - 1 };
+    if (!sim_input_text(&in, "file", file, &e) && !sim_input_complete(&in, &e) && is_small(&in))
         ask(&in, data[0], &e);
     sim_input_fini(&in);
     arena_fini(&a);

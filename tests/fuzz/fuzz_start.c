@@ -1,8 +1,8 @@
 /* tests/fuzz/fuzz_start.c - the beginning of a recording: its first frame, and the configuration in it.
  *
- * If the first byte is odd the rest is the frame's payload. Otherwise a few bytes choose numbers, sane or absurd ones,
- * and the rest is the text of the configuration. What opens is written again and says the same; a scheduler is made from
- * it and tries a few pods, under clocks that the bytes choose, too. */
+ * If the first byte is odd the rest is the frame's payload. Otherwise a few bytes choose numbers, sane or absurd
+ * ones, and the rest is the text of the configuration. What opens is written again and says the same; a scheduler is
+ * made from it and tries a few pods, under clocks that the bytes choose, too. */
 #include <stdlib.h>
 
 #include "config/setup.h"
@@ -16,9 +16,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 enum { BYTES_MAX = 4096, N_NUMBERS = 4, N_TIMES = 6, HEAD_BYTES = 2 + N_NUMBERS + N_TIMES };
 
-static const int64_t numbers[] = { 0,         1,         50,  100,           101,           1000,          10000,
-                                   300000,    -1,        -50, INT32_MAX,     INT32_MIN,     INT64_MAX / 2, INT64_MAX - 1,
-                                   INT64_MAX, INT64_MIN, 7,   1ll << 32 | 5, 86400000ll * 365 };
+static const int64_t numbers[] = { 0, 1, 50, 100, 101, 1000, 10000, 300000, -1, -50, INT32_MAX, INT32_MIN,
+                                   INT64_MAX / 2, INT64_MAX - 1, INT64_MAX, INT64_MIN, 7, 1ll << 32 | 5,
+                                   86400000ll * 365 };
 
 struct head {
     const uint8_t *bytes;
@@ -132,8 +132,8 @@ static void set_node(struct sched *s, struct sym_table *syms, const char *name, 
 {
     const struct node *node;
     char json[160];
-    snprintf(json, sizeof(json), "{\"metadata\":{\"name\":\"%s\"},\"status\":{\"allocatable\":{\"cpu\":\"2\",\"pods\":\"2\"}}}",
-             name);
+    snprintf(json, sizeof(json),
+             "{\"metadata\":{\"name\":\"%s\"},\"status\":{\"allocatable\":{\"cpu\":\"2\",\"pods\":\"2\"}}}", name);
     CHECK(!node_decode(syms, TYPED_JSON, str_of(json), &node, e));
     sched_node_set(s, node);
     node_unref(syms, node);

@@ -1,12 +1,14 @@
 /* tests/fuzz/fuzz_trace.c - any bytes as a trace.
  *
- * What is read keeps its limits and is in order; a short one is run on a small cluster, and afterwards every pod must be
- * somewhere. */
+ * What is read keeps its limits and is in order; a short one is run on a small cluster, and afterwards every pod must
+ * be somewhere, and what is told of it sound (output_check.h). */
 #include <stdlib.h>
 
 #include "plugins/plugins.h"
 #include "sim/expand.h"
+#include "sim/report.h"
 #include "sim/trace_report.h"
+#include "tests/fuzz/output_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -45,6 +47,41 @@ static bool check_rows(const struct trace *t)
     return soon && t->n_pods <= RUN_PODS_MAX && t->rows.n <= RUN_ROWS_MAX;
 }
 
+static void tell_people(const struct trace_run *r)
+{
+    struct strbuf text, shown;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    strbuf_init(&shown, STRBUF_NO_MAX);
+    trace_report_text(&text, r, true, 0);
+    trace_report_text(&text, r, false, 60);
+    printable_add_lines(&shown, strbuf_str(&text));
+    check_printable("text", &shown);
+    strbuf_fini(&shown);
+    strbuf_fini(&text);
+}
+
+static void tell_programs(const struct sim_world *w, const struct trace_run *r)
+{
+    struct strbuf trace, json, yaml, page;
+    strbuf_init(&trace, STRBUF_NO_MAX);
+    strbuf_init(&json, STRBUF_NO_MAX);
+    strbuf_init(&yaml, STRBUF_NO_MAX);
+    strbuf_init(&page, STRBUF_NO_MAX);
+    trace_report_json(&trace, r);
+    struct sim_section section = { "trace", strbuf_str(&trace) };
+    struct sim_sections more = { &section, 1 };
+    sim_report_json(&json, w, &more);
+    check_json(strbuf_str(&json));
+    sim_report_yaml(&yaml, w, &more);
+    check_yaml(&yaml, &json);
+    sim_report_page(&page, w, &more);
+    check_page(&page);
+    strbuf_fini(&page);
+    strbuf_fini(&yaml);
+    strbuf_fini(&json);
+    strbuf_fini(&trace);
+}
+
 static void run_in(struct sim_world *w, const struct trace *t, struct err *e)
 {
     struct trace_run *r = mem_alloc(sizeof(*r));
@@ -52,11 +89,8 @@ static void run_in(struct sim_world *w, const struct trace *t, struct err *e)
     if (!trace_run(r, e)) {
         must(r->counts.given + r->counts.arrived ==
              r->counts.finished + r->counts.lost + (uint64_t)r->level.running + (uint64_t)r->level.waiting);
-        struct strbuf text;
-        strbuf_init(&text, STRBUF_NO_MAX);
-        trace_report_text(&text, r, true, 0);
-        trace_report_json(&text, r);
-        strbuf_fini(&text);
+        tell_people(r);
+        tell_programs(w, r);
     }
     trace_run_fini(r);
     free(r);

@@ -1,8 +1,8 @@
 /* tests/fuzz/fuzz_validate.c - any bytes as names, keys, addresses and whole metadata.
  *
- * The bytes are cut at line ends into texts; every check sees every text. What is found wrong can be said: each error has
- * its reason, all of them make one text, which is bounded, and a cause as JSON for another parser. A valid name stays
- * valid when it is looked at again, and is within its length. */
+ * The bytes are cut at line ends into texts; every check sees every text. What is found wrong can be said: each error
+ * has its reason, all of them make one text, which is bounded, and a cause as JSON for another parser. A valid name
+ * stays valid when it is looked at again, and is within its length. */
 #include <yyjson.h>
 
 #include "api/netaddr.h"
@@ -93,10 +93,12 @@ static void check_meta(const struct texts *t, const struct field_path *at, struc
     for (size_t i = 0; i < 4; i++) {
         owners[i] = (struct owner_reference){ text_of(t, i), text_of(t, i + 1), text_of(t, i + 2), text_of(t, i + 3),
                                               t->n % 3, i % 3 };
-        entries[i] = (struct managed_fields_entry){ text_of(t, i), text_of(t, i + 1), text_of(t, i + 2), text_of(t, i + 3) };
+        entries[i] = (struct managed_fields_entry){ text_of(t, i), text_of(t, i + 1), text_of(t, i + 2),
+                                                    text_of(t, i + 3) };
     }
     struct object_meta meta = { .name = text_of(t, 0), .generate_name = text_of(t, 1), .namespace = text_of(t, 2),
-                                .generation = (int64_t)t->n - 2, .labels = { pairs, t->n }, .annotations = { pairs, t->n },
+                                .generation = (int64_t)t->n - 2, .labels = { pairs, t->n },
+                                .annotations = { pairs, t->n },
                                 .owner_references = owners, .n_owner_references = 4, .finalizers = { t->at, t->n },
                                 .managed_fields = entries, .n_managed_fields = 4 };
     validate_object_meta(&meta, t->n % 2, rules[t->n / 2 % 4], at, errs);

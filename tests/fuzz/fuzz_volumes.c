@@ -2,8 +2,9 @@
  * attachments that come, change and go as bytes choose, down to the fields of each: odd amounts, names that refer to
  * nothing, phases that do not go together.
  *
- * Answers to what goes out come late, with errors, twice or never. What is asked for is sound, and when all is over,
- * nothing is left in the table of syms. */
+ * Answers to what goes out come late, with errors, twice or never. Every input is played twice: what is decided is the
+ * same, and nothing is left in the table of syms. Bytes are taken in the order in which the compiler evaluates arguments,
+ * so an input tells another story under another compiler. */
 #include "sched/queue.h"
 #include "sched/volume_decisions.h"
 #include "tests/unit/random_world.h"
@@ -97,7 +98,8 @@ static const char *driver(struct random_world *w)
 
 static const char *modes(struct random_world *w)
 {
-    return PICK(w, "'ReadWriteOnce'", "'ReadWriteOnce'", "'ReadWriteOncePod'", "'ReadOnlyMany','ReadWriteMany'", "", "'Odd'");
+    return PICK(w, "'ReadWriteOnce'", "'ReadWriteOnce'", "'ReadWriteOncePod'", "'ReadOnlyMany','ReadWriteMany'", "",
+                "'Odd'");
 }
 
 static void add_terms(struct random_world *w)
@@ -111,8 +113,9 @@ static void add_meta(struct storage *s, const char *prefix, bool namespaced)
 {
     struct random_world *w = &s->w;
     unsigned number = below(w, N_NAMES);
-    strbuf_printf(&w->text, "{'metadata':{'name':'%s%u','uid':'%s-%u-%u','resourceVersion':'%u'", prefix, number, prefix,
-                  number, below(w, 2), s->version += below(w, 2));
+    s->version += below(w, 2);
+    strbuf_printf(&w->text, "{'metadata':{'name':'%s%u','uid':'%s-%u-%u','resourceVersion':'%u'", prefix, number,
+                  prefix, number, below(w, 2), s->version);
     if (namespaced)
         strbuf_printf(&w->text, ",'namespace':'one'");
     if (chance(w, 5))
@@ -128,15 +131,16 @@ static void add_claim(struct storage *s)
     strbuf_printf(&w->text, ",'annotations':{%s%s}}",
                   PICK(w, "'a':'b'", "'pv.kubernetes.io/bind-completed':'yes'", "'pv.kubernetes.io/bind-completed':''"),
                   PICK(w, "", "", "", ",'volume.kubernetes.io/selected-node':'node-1'"));
-    strbuf_printf(&w->text, ",'spec':{'accessModes':[%s],'resources':{'requests':{'storage':'%s'}}", modes(w), amount(w));
+    strbuf_printf(&w->text, ",'spec':{'accessModes':[%s],'resources':{'requests':{'storage':'%s'}}", modes(w),
+                  amount(w));
     if (chance(w, 90))
         strbuf_printf(&w->text, ",'storageClassName':'%s'", class_name(w));
     if (chance(w, 40))
         strbuf_printf(&w->text, ",'volumeName':'%s'", PICK(w, "pv-0", "pv-1", "pv-2", "gone", ""));
     if (chance(w, 20))
         strbuf_printf(&w->text, ",'selector':{'matchLabels':{'zone':'%s'}}", PICK(w, "a", "b"));
-    strbuf_printf(&w->text, ",'volumeMode':'%s'},'status':{'phase':'%s'}}", PICK(w, "Filesystem", "Filesystem", "Block", "Odd"),
-                  PICK(w, "Bound", "Pending", "Lost", "Odd"));
+    strbuf_printf(&w->text, ",'volumeMode':'%s'},'status':{'phase':'%s'}}",
+                  PICK(w, "Filesystem", "Filesystem", "Block", "Odd"), PICK(w, "Bound", "Pending", "Lost", "Odd"));
 }
 
 static void add_source(struct random_world *w)
@@ -153,7 +157,8 @@ static void add_source(struct random_world *w)
         strbuf_printf(&w->text, ",'gcePersistentDisk':{'pdName':'%s'}", PICK(w, "d", ""));
         break;
     case 3:
-        strbuf_printf(&w->text, ",'azureDisk':{'diskName':'d','diskURI':'u','kind':'%s'}", PICK(w, "Managed", "Shared"));
+        strbuf_printf(&w->text, ",'azureDisk':{'diskName':'d','diskURI':'u','kind':'%s'}",
+                      PICK(w, "Managed", "Shared"));
         break;
     default:
         strbuf_add_text(&w->text, ",'local':{'path':'/x'}");
@@ -168,11 +173,13 @@ static void add_volume(struct storage *s)
                   PICK(w, "", ",'topology.kubernetes.io/zone':'a'", ",'topology.kubernetes.io/zone':'a__b'",
                        ",'failure-domain.beta.kubernetes.io/zone':'__'", ",'topology.kubernetes.io/region':'b'"),
                   amount(w), modes(w));
-    strbuf_printf(&w->text, ",'storageClassName':'%s','volumeMode':'%s'", class_name(w), PICK(w, "Filesystem", "Block", "Odd"));
+    strbuf_printf(&w->text, ",'storageClassName':'%s','volumeMode':'%s'", class_name(w),
+                  PICK(w, "Filesystem", "Block", "Odd"));
     add_source(w);
     if (chance(w, 50))
-        strbuf_printf(&w->text, ",'claimRef':{'namespace':'%s','name':'claim-%u','uid':'%s'}", PICK(w, "one", "one", "two", ""),
-                      below(w, N_NAMES), PICK(w, "claim--0-0", "claim--1-0", "", "other"));
+        strbuf_printf(&w->text, ",'claimRef':{'namespace':'%s','name':'claim-%u','uid':'%s'}",
+                      PICK(w, "one", "one", "two", ""), below(w, N_NAMES),
+                      PICK(w, "claim--0-0", "claim--1-0", "", "other"));
     if (chance(w, 50)) {
         strbuf_add_text(&w->text, ",'nodeAffinity':{'required':{'nodeSelectorTerms':[");
         if (chance(w, 90))
@@ -185,10 +192,11 @@ static void add_volume(struct storage *s)
 static void add_class(struct storage *s)
 {
     struct random_world *w = &s->w;
-    strbuf_printf(&w->text, "{'metadata':{'name':'%s','resourceVersion':'%u'},'provisioner':'%s'", class_name(w), ++s->version,
-                  PICK(w, "csi.a", "kubernetes.io/no-provisioner", "kubernetes.io/aws-ebs", ""));
+    strbuf_printf(&w->text, "{'metadata':{'name':'%s','resourceVersion':'%u'},'provisioner':'%s'", class_name(w),
+                  ++s->version, PICK(w, "csi.a", "kubernetes.io/no-provisioner", "kubernetes.io/aws-ebs", ""));
     strbuf_printf(&w->text, "%s",
-                  PICK(w, "", ",'volumeBindingMode':'WaitForFirstConsumer'", ",'volumeBindingMode':'WaitForFirstConsumer'",
+                  PICK(w, "", ",'volumeBindingMode':'WaitForFirstConsumer'",
+                       ",'volumeBindingMode':'WaitForFirstConsumer'",
                        ",'volumeBindingMode':'Immediate'", ",'volumeBindingMode':'Odd'"));
     if (chance(w, 30))
         strbuf_printf(&w->text, ",'allowedTopologies':[%s]",
@@ -201,8 +209,8 @@ static void add_csi_node(struct storage *s)
 {
     struct random_world *w = &s->w;
     strbuf_printf(&w->text,
-                  "{'metadata':{'name':'node-%u','resourceVersion':'%u','annotations':{%s}},'spec':{'drivers':[{'name':'%s',"
-                  "'nodeID':'n','topologyKeys':[],'allocatable':{%s}}%s]}}",
+                  "{'metadata':{'name':'node-%u','resourceVersion':'%u','annotations':{%s}},"
+                  "'spec':{'drivers':[{'name':'%s','nodeID':'n','topologyKeys':[],'allocatable':{%s}}%s]}}",
                   below(w, N_NODES), ++s->version,
                   PICK(w, "", "'storage.alpha.kubernetes.io/migrated-plugins':'kubernetes.io/aws-ebs,,x'"), driver(w),
                   PICK(w, "", "'count':0", "'count':1", "'count':1", "'count':-3", "'count':2147483647"),
@@ -212,8 +220,8 @@ static void add_csi_node(struct storage *s)
 static void add_csi_driver(struct storage *s)
 {
     struct random_world *w = &s->w;
-    strbuf_printf(&w->text, "{'metadata':{'name':'%s','resourceVersion':'%u'},'spec':{'storageCapacity':%s}}", driver(w),
-                  ++s->version, PICK(w, "true", "true", "false"));
+    strbuf_printf(&w->text, "{'metadata':{'name':'%s','resourceVersion':'%u'},'spec':{'storageCapacity':%s}}",
+                  driver(w), ++s->version, PICK(w, "true", "true", "false"));
 }
 
 static void add_capacity(struct storage *s)
@@ -232,8 +240,10 @@ static void add_attachment(struct storage *s)
 {
     struct random_world *w = &s->w;
     add_meta(s, "att-", false);
-    strbuf_printf(&w->text, "},'spec':{'attacher':'%s','nodeName':'node-%u','source':{%s}}}", driver(w), below(w, N_NODES),
-                  PICK(w, "'persistentVolumeName':'pv-0'", "'persistentVolumeName':'gone'", "'inlineVolumeSpec':{}", ""));
+    strbuf_printf(&w->text, "},'spec':{'attacher':'%s','nodeName':'node-%u','source':{%s}}}", driver(w),
+                  below(w, N_NODES),
+                  PICK(w, "'persistentVolumeName':'pv-0'", "'persistentVolumeName':'gone'", "'inlineVolumeSpec':{}",
+                       ""));
 }
 
 static const struct {
@@ -282,11 +292,11 @@ static void set_some_node(struct storage *s)
     const struct node *node;
     strbuf_reset(&w->text);
     strbuf_printf(&w->text,
-                  "{'metadata':{'name':'node-%u','labels':{'kubernetes.io/hostname':'h%u'%s%s}},'status':{'allocatable':"
-                  "{'cpu':'%s','memory':'8Gi','pods':'5'%s}}}",
+                  "{'metadata':{'name':'node-%u','labels':{'kubernetes.io/hostname':'h%u'%s%s}},"
+                  "'status':{'allocatable':{'cpu':'%s','memory':'8Gi','pods':'5'%s}}}",
                   number, number, PICK(w, ",'zone':'a'", ",'zone':'b'", ""),
-                  PICK(w, "", ",'topology.kubernetes.io/zone':'a'", ",'topology.kubernetes.io/zone':'b'"), PICK(w, "4", "1"),
-                  PICK(w, "", ",'attachable-volumes-aws-ebs':'1'"));
+                  PICK(w, "", ",'topology.kubernetes.io/zone':'a'", ",'topology.kubernetes.io/zone':'b'"),
+                  PICK(w, "4", "1"), PICK(w, "", ",'attachable-volumes-aws-ebs':'1'"));
     if (node_decode(&syms, TYPED_JSON, world_text(w), &node, &w->e))
         FAIL("%s", w->e.message);
     sched_node_set(s->sched, node);
@@ -320,8 +330,9 @@ static void set_some_pod(struct storage *s)
     const struct pod *pod;
     strbuf_reset(&w->text);
     strbuf_printf(&w->text,
-                  "{'metadata':{'name':'p%u','uid':'u%u','namespace':'%s','resourceVersion':'%u'},'spec':{'schedulerName':"
-                  "'default-scheduler','priority':%s,'containers':[{'name':'c','resources':{'requests':{'cpu':'%s'}}}],"
+                  "{'metadata':{'name':'p%u','uid':'u%u','namespace':'%s','resourceVersion':'%u'},"
+                  "'spec':{'schedulerName':'default-scheduler','priority':%s,'containers':[{'name':'c',"
+                  "'resources':{'requests':{'cpu':'%s'}}}],"
                   "'volumes':[",
                   number, number, PICK(w, "one", "one", "one", "two"), ++s->version, PICK(w, "0", "0", "10"),
                   PICK(w, "0", "500m", "2"));

@@ -135,8 +135,8 @@ static inline void no_pod_too_many(struct engine *g, const struct cache *live, c
         const struct placed *p = s->value.ptr;
         if (!cache_find_pod(fresh, p->pod->meta.uid))
             FAIL("seed %llu, step %u: %s is still on a node, assumed %d, exists %d, binding %d",
-                 (unsigned long long)g->seed, g->step, p->pod->meta.uid, p->assumed, find_truth(g, p->pod->meta.uid) != NULL,
-                 bind_find(g->sched, p->pod->meta.uid) != NULL);
+                 (unsigned long long)g->seed, g->step, p->pod->meta.uid, p->assumed,
+                 find_truth(g, p->pod->meta.uid) != NULL, bind_find(g->sched, p->pod->meta.uid) != NULL);
     }
 }
 

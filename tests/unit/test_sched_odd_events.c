@@ -10,8 +10,8 @@ static void open_world(struct sched_world *w)
     world_node(w, "n1", "4", "");
 }
 
-static const struct pod *named(struct sched_world *w, const char *uid, const char *ns, const char *name, const char *version,
-                               const char *scheduler, const char *node)
+static const struct pod *named(struct sched_world *w, const char *uid, const char *ns, const char *name,
+                               const char *version, const char *scheduler, const char *node)
 {
     return world_pod_of(
         w, arena_printf(&w->arena,

@@ -1,17 +1,19 @@
-/* What plugins keep of a cluster is one scheduler's: neither the next one under the same profiles nor one beside it, under
- * the same configuration, meets the volumes that another has given away. */
+/* What plugins keep of a cluster is one scheduler's: neither the next one under the same profiles nor one beside it,
+ * under the same configuration, meets the volumes that another has given away. */
 #include "tests/unit/sched_world.h"
 #include "tests/unit/what_if_model.h"
 
 #define CLASS "{\"metadata\":{\"name\":\"local\"},\"provisioner\":\"kubernetes.io/no-provisioner\"," \
               "\"volumeBindingMode\":\"WaitForFirstConsumer\"}"
 #define CLAIM(name) \
-    "{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"default\",\"uid\":\"" name "\",\"resourceVersion\":\"1\"},\"spec\":{" \
-    "\"accessModes\":[\"ReadWriteOnce\"],\"storageClassName\":\"local\",\"resources\":{\"requests\":{\"storage\":\"1\"}}}}"
+    "{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"default\",\"uid\":\"" name "\",\"resourceVersion\":\"1\"}," \
+    "\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"storageClassName\":\"local\"," \
+    "\"resources\":{\"requests\":{\"storage\":\"1\"}}}}"
 #define VOLUME(name, host) \
-    "{\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"1\"},\"spec\":{\"capacity\":{\"storage\":\"1\"},\"accessModes\":[" \
-    "\"ReadWriteOnce\"],\"storageClassName\":\"local\",\"local\":{\"path\":\"/\"},\"nodeAffinity\":{\"required\":{" \
-    "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"host\",\"operator\":\"In\",\"values\":[\"" host "\"]}]}]}}}," \
+    "{\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"1\"},\"spec\":{\"capacity\":{\"storage\":\"1\"}," \
+    "\"accessModes\":[\"ReadWriteOnce\"],\"storageClassName\":\"local\",\"local\":{\"path\":\"/\"}," \
+    "\"nodeAffinity\":{\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":[" \
+    "{\"key\":\"host\",\"operator\":\"In\",\"values\":[\"" host "\"]}]}]}}}," \
     "\"status\":{\"phase\":\"Available\"}}"
 
 static void set(struct sched_world *w, enum object_kind kind, const char *json)
@@ -34,8 +36,8 @@ static const char *use_claim(struct sched_world *w, const char *claim)
     set(w, OBJECT_PERSISTENT_VOLUME_CLAIM, CLAIM("more"));
     set(w, OBJECT_PERSISTENT_VOLUME, VOLUME("on-a", "a"));
     world_node(w, "a", "4", "\"host\":\"a\"");
-    const char *volumes = arena_printf(&w->arena, "\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"%s\"}}]",
-                                       claim);
+    const char *volumes = arena_printf(
+        &w->arena, "\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"%s\"}}]", claim);
     sched_pod_set(w->sched, world_pod(w, "p", NULL, 0, "1", volumes));
     CHECK(sched_run_once(w->sched));
     return world_log(w);
