@@ -83,6 +83,7 @@ vectors: all ## compare with recorded outcomes of the real components
 bench: all ## benchmarks, beside the real Go code where Go is there
 	@bench/codec/run
 	@bench/engine/run
+	@bench/http/run
 	@bench/simulate/run
 
 .PHONY: deps
