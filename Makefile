@@ -91,6 +91,7 @@ vectors: all ## compare with recorded outcomes of the real components
 bench: all ## benchmarks, beside the real Go code where Go is there
 	@bench/codec/run
 	@bench/engine/run
+	@bench/http/run
 	@bench/simulate/run
 
 # How many changes of the code to try, which ones, and of which files (patterns or names, separated by commas).

@@ -94,7 +94,8 @@ static void expect_peer(struct tls_session *s, const char *host)
         return;
     }
     X509_VERIFY_PARAM_set1_host(param, name, 0);
-    SSL_set_tlsext_host_name(s->ssl, name);
+    /* SSL_set_tlsext_host_name, whose cast some compilers refuse */
+    SSL_ctrl(s->ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, (void *)(uintptr_t)name);
 }
 
 struct tls_session *tls_session_new(struct tls_context *c, const char *host)
