@@ -70,7 +70,10 @@ enum err_code cmd_load_cluster(struct sim_input *in, const char *const *paths, i
     for (int i = 0; i < n_paths; i++)
         if (load(in, paths[i], e))
             return e->code;
-    return ERR_OK;
+    if (in->objects.n)
+        return ERR_OK;
+    return err_set(e, ERR_INVALID, in->n_ignored ? "nothing that takes part in scheduling was read, only other kinds of objects"
+                                                 : "no object was read");
 }
 
 void cmd_print_warnings(const struct command *c, const struct sim_input *in)

@@ -185,8 +185,11 @@ static enum err_code print_object(struct decode *d, const struct object *o, stru
     strbuf_reset(&d->text);
     if (add_object(d, o, e))
         return e->code;
-    if (!d->code)
-        d->code = cmd_print(d->c, d->output == OUTPUT_JSON ? CMD_JSON : CMD_TEXT, strbuf_str(&d->text));
+    struct str text = strbuf_str(&d->text);
+    if (!d->code && d->output == OUTPUT_SUMMARY)
+        d->code = cmd_print_folded(d->c, text, cmd_columns());
+    else if (!d->code)
+        d->code = cmd_print(d->c, d->output == OUTPUT_JSON ? CMD_JSON : CMD_TEXT, text);
     return ERR_OK;
 }
 

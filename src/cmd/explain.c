@@ -39,7 +39,7 @@ static const char help[] =
     "examples:\n"
     "  berth explain shop/too-big -f examples/cluster\n"
     "  berth explain orders-db-0 -n shop -f examples/cluster --all\n"
-    "  kubectl get nodes,pods -A -o json | berth explain web-0 -f - -o json\n";
+    "  kubectl get $(berth simulate --kinds) -A -o json | berth explain web-0 -f - -o json\n";
 
 enum output { OUTPUT_TEXT, OUTPUT_JSON };
 

@@ -85,6 +85,6 @@ int main(int argc, char **argv)
         return show_usage();
     }
     if (asks_for_help(argc - 1, argv + 1))
-        return cmd_print(c, CMD_TEXT, str_of(c->help));
+        return cmd_print_folded(c, str_of(c->help), cmd_columns());
     return c->run(c, argc - 1, argv + 1);
 }

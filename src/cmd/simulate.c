@@ -8,6 +8,8 @@
 #include "cmd/progress.h"
 #include "cmd/setup.h"
 #include "cmd/simulate_options.h"
+#include "sim/changed.h"
+#include "sim/forms.h"
 #include "sim/report_what_if.h"
 
 enum { EXIT_PENDING = 3 };
@@ -17,14 +19,12 @@ struct simulation {
     struct progress progress;
     struct sym_table syms;
     struct sim_input given;          /* complete */
-    struct sim_input changed;        /* a copy with the changes, if there are any */
-    const struct sim_input *subject; /* one of the two */
-    struct sim_changes changes;
-    const struct sim_drain *drain;   /* that began on the subject, or NULL */
     struct setup setup;
     struct sim_runner how;
-    struct sim_run plain;            /* of `given`, only when there are changes */
-    struct sim_run run;              /* of the subject */
+    struct sim_change_list changes;
+    struct sim_changed changed;      /* of `given`, if there are changes */
+    struct sim_run plain;            /* of `given`, if there are none */
+    struct sim_run *run;             /* what the report is about: one of these */
     struct traced traced;            /* if a trace is run on it */
     struct err e;
 };
@@ -32,7 +32,7 @@ struct simulation {
 static int with_input(struct simulation *s);
 static int with_setup(struct simulation *s);
 static int with_changes(struct simulation *s);
-static int with_runs(struct simulation *s);
+static int with_run(struct simulation *s);
 static int with_trace(struct simulation *s);
 static int tell_trace(const struct simulation *s);
 static int answer(struct simulation *s);
@@ -53,13 +53,23 @@ static int simulate(const struct simulate_options *o)
     return code;
 }
 
+static int print_kinds(const struct command *c)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    sim_add_resources(&text);
+    strbuf_add_char(&text, '\n');
+    int code = cmd_print(c, CMD_TEXT, strbuf_str(&text));
+    strbuf_fini(&text);
+    return code;
+}
+
 static int run(const struct command *c, int argc, char **argv)
 {
     struct simulate_options o;
     int code = simulate_options_parse(&o, c, argc, argv);
-    if (!code) {
-        code = o.make.n_pods ? cmd_make_trace(c, &o.make) : simulate(&o);
-    }
+    if (!code)
+        code = o.kinds ? print_kinds(c) : o.make.n_pods ? cmd_make_trace(c, &o.make) : simulate(&o);
     simulate_options_fini(&o);
     return code;
 }
@@ -96,68 +106,58 @@ static int with_setup(struct simulation *s)
     if (code)
         return code;
     s->how = (struct sim_runner){ &s->setup, s->o->seed };
-    s->subject = &s->given;
-    code = s->o->changes.n ? with_changes(s) : with_runs(s);
+    s->changes = (struct sim_change_list){ s->o->changes.at, s->o->changes.n, s->o->force };
+    code = s->o->trace.path ? with_trace(s) : s->changes.n ? with_changes(s) : with_run(s);
     setup_fini(&s->setup);
+    return code;
+}
+
+static int with_run(struct simulation *s)
+{
+    s->run = &s->plain;
+    sim_run_init(s->run, &s->given, NULL);
+    bool failed = sim_run_start(s->run, &s->how, &s->e) != ERR_OK;
+    cmd_print_warnings(s->o->c, &s->run->in);
+    int code = failed ? fail(s) : answer(s);
+    sim_run_fini(s->run);
     return code;
 }
 
 static int with_changes(struct simulation *s)
 {
-    s->subject = &s->changed;
-    sim_input_copy(&s->changed, &s->given);
-    for (size_t i = 0; i < s->given.warnings.n; i++)
-        vec_push(&s->changed.warnings, s->given.warnings.at[i]);
-    sim_changes_init(&s->changes, &s->syms, s->o->force);
-    enum err_code failed = ERR_OK;
-    for (size_t i = 0; i < s->o->changes.n && !failed; i++)
-        failed = sim_change_apply(&s->changes, &s->changed, &s->o->changes.at[i], &s->e);
-    int code = failed ? fail(s) : with_runs(s);
-    sim_changes_fini(&s->changes);
-    sim_input_fini(&s->changed);
-    return code;
-}
-
-static enum err_code start_runs(struct simulation *s)
-{
-    bool changed = s->subject == &s->changed;
-    if (changed && sim_run_start(&s->plain, &s->how, &s->e))
-        return s->e.code;
-    return sim_run_start(&s->run, &s->how, &s->e);
-}
-
-static int with_runs(struct simulation *s)
-{
-    if (s->o->trace.path)
-        return with_trace(s);
-    bool changed = s->subject == &s->changed;
-    s->drain = changed ? &s->changes.drain : NULL;
-    if (changed)
-        sim_run_init(&s->plain, &s->given, NULL);
-    sim_run_init(&s->run, s->subject, s->drain);
-    enum err_code failed = start_runs(s);
-    cmd_print_warnings(s->o->c, &s->run.in);
+    s->run = &s->changed.after;
+    bool failed = sim_changed_init(&s->changed, &s->given, &s->changes, &s->how, &s->e) != ERR_OK;
+    cmd_print_warnings(s->o->c, failed ? &s->changed.before.in : &s->run->in);
     int code = failed ? fail(s) : answer(s);
-    sim_run_fini(&s->run);
-    if (changed)
-        sim_run_fini(&s->plain);
+    sim_changed_fini(&s->changed);
     return code;
 }
 
 /* Changes are part of the cluster that the trace meets; there is nothing to compare with. */
+static enum err_code open_trace(struct simulation *s, struct sim_changes *done)
+{
+    if (sim_changes_apply(done, &s->run->in, &s->changes, &s->e))
+        return s->e.code;
+    return sim_run_open(s->run, &s->how, &s->e);
+}
+
 static int with_trace(struct simulation *s)
 {
-    sim_run_init(&s->run, s->subject, NULL);
-    bool failed = sim_run_open(&s->run, &s->how, &s->e) != ERR_OK;
-    cmd_print_warnings(s->o->c, &s->run.in);
+    struct sim_changes done;
+    sim_changes_init(&done, &s->syms, s->o->force);
+    s->run = &s->plain;
+    sim_run_init(s->run, &s->given, NULL);
+    bool failed = open_trace(s, &done) != ERR_OK;
+    cmd_print_warnings(s->o->c, &s->run->in);
     int code;
     if (failed) {
         code = fail(s);
     } else {
-        code = traced_run(&s->traced, &s->run.world, &s->o->trace, &s->e) ? fail(s) : tell_trace(s);
+        code = traced_run(&s->traced, &s->run->world, &s->o->trace, &s->e) ? fail(s) : tell_trace(s);
         traced_fini(&s->traced);
     }
-    sim_run_fini(&s->run);
+    sim_run_fini(s->run);
+    sim_changes_fini(&done);
     return code;
 }
 
@@ -167,11 +167,11 @@ static int with_trace(struct simulation *s)
 static void add_output(const struct simulation *s, struct strbuf *to, const struct sim_what_if *asked,
                        const struct sim_sections *more)
 {
-    const struct sim_world *w = &s->run.world;
+    const struct sim_world *w = &s->run->world;
     switch (s->o->output) {
     case OUTPUT_TEXT:
         if (!asked)
-            trace_report_text(to, &s->traced.run, cmd_has_unicode());
+            trace_report_text(to, &s->traced.run, cmd_has_unicode(), cmd_columns());
         else if (sim_what_if_any(asked))
             sim_report_what_if(to, asked, cmd_columns());
         else
@@ -209,7 +209,7 @@ static int write_page(const struct simulation *s, const struct sim_sections *mor
         return 0;
     struct strbuf page;
     strbuf_init(&page, STRBUF_NO_MAX);
-    sim_report_page(&page, &s->run.world, more);
+    sim_report_page(&page, &s->run->world, more);
     bool done = cmd_write_file(s->o->report, strbuf_str(&page));
     int why = errno;
     strbuf_fini(&page);
@@ -229,11 +229,11 @@ static int print(const struct simulation *s, const struct sim_what_if *asked)
     if (sim_what_if_any(asked))
         sim_what_if_json(&json, asked);
     struct sim_section section = { "whatIf", strbuf_str(&json) };
-    int code = print_all(s, asked, &(struct sim_sections){ &section, sim_what_if_any(asked) });
+    bool all = !s->run->world.n_in_state[SIM_PENDING] && !s->run->drain.stays.n && !s->run->in.refused.n;
+    int outcome = all ? 0 : EXIT_PENDING;
+    int code = print_all(s, asked, &(struct sim_sections){ &section, sim_what_if_any(asked), outcome });
     strbuf_fini(&json);
-    if (code)
-        return code;
-    return s->run.world.n_in_state[SIM_PENDING] || s->run.drain.stays.n ? EXIT_PENDING : 0;
+    return code ? code : outcome;
 }
 
 static int tell_trace(const struct simulation *s)
@@ -242,9 +242,10 @@ static int tell_trace(const struct simulation *s)
     strbuf_init(&json, STRBUF_NO_MAX);
     trace_report_json(&json, &s->traced.run);
     struct sim_section section = { "trace", strbuf_str(&json) };
-    int code = print_all(s, NULL, &(struct sim_sections){ &section, 1 });
+    int outcome = s->traced.run.level.waiting ? EXIT_PENDING : 0;
+    int code = print_all(s, NULL, &(struct sim_sections){ &section, 1, outcome });
     strbuf_fini(&json);
-    return code ? code : s->traced.run.level.waiting ? EXIT_PENDING : 0;
+    return code ? code : outcome;
 }
 
 static int with_difference(struct simulation *s, struct sim_what_if *asked);
@@ -254,17 +255,18 @@ static int with_capacity(struct simulation *s, struct sim_what_if *asked);
 
 static int answer(struct simulation *s)
 {
-    struct sim_what_if asked = { .world = &s->run.world, .changes = s->o->changes.at, .n_changes = s->o->changes.n,
-                                 .done = &s->changes, .drain = s->run.drain.names.n ? &s->run.drain : NULL };
+    struct sim_what_if asked = { .world = &s->run->world, .changes = s->changes.at, .n_changes = s->changes.n,
+                                 .done = s->changes.n ? &s->changed.done : NULL,
+                                 .drain = s->run->drain.names.n ? &s->run->drain : NULL };
     return with_difference(s, &asked);
 }
 
 static int with_difference(struct simulation *s, struct sim_what_if *asked)
 {
-    if (s->subject != &s->changed)
+    if (!s->changes.n)
         return with_needed(s, asked);
     struct sim_difference d;
-    sim_difference_init(&d, &s->plain.world, &s->run.world);
+    sim_difference_init(&d, &s->changed.before.world, &s->run->world);
     asked->difference = &d;
     int code = with_needed(s, asked);
     sim_difference_fini(&d);
@@ -276,33 +278,49 @@ static int with_needed(struct simulation *s, struct sim_what_if *asked)
     if (!s->o->nodes_needed)
         return with_comparison(s, asked);
     struct sim_needed n;
-    enum err_code failed = sim_needed_init(&n, s->subject, s->drain, &s->how, s->o->needed_like, &s->e);
+    enum err_code failed = sim_needed_init(&n, s->run, &s->how, s->o->needed_like, &s->e);
     asked->needed = &n;
     int code = failed ? fail(s) : with_comparison(s, asked);
     sim_needed_fini(&n);
     return code;
 }
 
-/* The second run, once its configuration is there. */
+static int tell_comparison(struct simulation *s, struct sim_what_if *asked, const struct sim_run *second)
+{
+    struct sim_difference d;
+    sim_difference_init(&d, &s->run->world, &second->world);
+    asked->compared = &d;
+    asked->configs[0] = s->o->config ? s->o->config : "default configuration";
+    asked->configs[1] = s->o->compare;
+    int code = with_capacity(s, asked);
+    sim_difference_fini(&d);
+    return code;
+}
+
+static int compare_run(struct simulation *s, struct sim_what_if *asked, const struct sim_runner *how)
+{
+    struct sim_run r;
+    sim_run_init(&r, &s->given, NULL);
+    int code = sim_run_start(&r, how, &s->e) ? fail(s) : tell_comparison(s, asked, &r);
+    sim_run_fini(&r);
+    return code;
+}
+
+static int compare_changed(struct simulation *s, struct sim_what_if *asked, const struct sim_runner *how)
+{
+    struct sim_changed *c = mem_zalloc(sizeof(*c));
+    bool failed = sim_changed_init(c, &s->given, &s->changes, how, &s->e) != ERR_OK;
+    int code = failed ? fail(s) : tell_comparison(s, asked, &c->after);
+    sim_changed_fini(c);
+    free(c);
+    return code;
+}
+
+/* All of it again, once the second configuration is there. */
 static int compare(struct simulation *s, struct sim_what_if *asked, const struct setup *second)
 {
     struct sim_runner how = { second, s->o->seed };
-    struct sim_run r;
-    sim_run_init(&r, s->subject, s->drain);
-    int code;
-    if (sim_run_start(&r, &how, &s->e)) {
-        code = fail(s);
-    } else {
-        struct sim_difference d;
-        sim_difference_init(&d, &s->run.world, &r.world);
-        asked->compared = &d;
-        asked->configs[0] = s->o->config ? s->o->config : "default configuration";
-        asked->configs[1] = s->o->compare;
-        code = with_capacity(s, asked);
-        sim_difference_fini(&d);
-    }
-    sim_run_fini(&r);
-    return code;
+    return s->changes.n ? compare_changed(s, asked, &how) : compare_run(s, asked, &how);
 }
 
 static int with_comparison(struct simulation *s, struct sim_what_if *asked)
@@ -323,7 +341,7 @@ static enum err_code load_capacity_pod(struct simulation *s, struct sim_input *f
 {
     if (cmd_load_cluster(file, &s->o->capacity_of, 1, &s->e))
         return s->e.code;
-    return sim_capacity_pod(file, s->subject, ret_pod, ret_name, &s->e)
+    return sim_capacity_pod(file, &s->run->in, ret_pod, ret_name, &s->e)
                ? err_wrap(&s->e, "--capacity-of %s", s->o->capacity_of) : ERR_OK;
 }
 
@@ -343,7 +361,7 @@ static int with_capacity(struct simulation *s, struct sim_what_if *asked)
         code = fail(s);
     } else {
         struct sim_capacity c;
-        sim_capacity_init(&c, &s->run.world, pod, name);
+        sim_capacity_init(&c, &s->run->world, pod, name);
         pod_unref(&s->syms, pod);
         asked->capacity = &c;
         code = print(s, asked);

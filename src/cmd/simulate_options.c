@@ -11,7 +11,8 @@ const char simulate_help[] =
     "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--allow-plugins]\n"
     "                      [--seed N] [-o text|wide|json|yaml|name] [--report FILE.html] [WHAT-IF...]\n"
     "       berth simulate -f FILE|DIR --trace FILE.csv [...] [-o text|json|yaml] [--report FILE.html]\n"
-    "       berth simulate --make-trace N [--hours H] [--seed N]\n\n"
+    "       berth simulate --make-trace N [--hours H] [--seed N]\n"
+    "       berth simulate --kinds\n\n"
     "Reads a cluster (nodes, pods, controllers, volumes ...) from YAML or JSON as kubectl prints it, makes the pods that its\n"
     "controllers lack, lets the scheduler place every pod that has no node, and says where each went or why it stays.\n"
     "Nothing outside is touched. The same input, configuration and seed give the same answer.\n\n"
@@ -24,7 +25,9 @@ const char simulate_help[] =
     "  -o json        for programs: docs/simulate.md\n"
     "  -o yaml        the same document in YAML\n"
     "  -o name        a line a pod: \"namespace/name node\", or - for the node\n"
-    "  --report FILE  also writes one HTML page with charts and tables that can be searched; it needs no network\n\n"
+    "  --report FILE  also writes one HTML page with charts and tables that can be searched; it needs no network\n"
+    "  --kinds        only prints the kinds of objects that are read, as kubectl get takes them; without some of them\n"
+    "                 (claims, volumes, classes, budgets, quotas ...) the answer is for a cluster that has none\n\n"
     "what if (any number of these, applied in their order; the answer is the difference to the plain run):\n"
     "  --cordon NODE                nothing new goes there\n"
     "  --drain NODE                 its pods are evicted, as far as PodDisruptionBudgets allow\n"
@@ -47,7 +50,8 @@ const char simulate_help[] =
     "document and object), 2 wrong usage\n\n"
     "examples:\n"
     "  berth simulate -f examples/cluster\n"
-    "  kubectl get nodes,pods -A -o json | berth simulate -f - -f new-deployment.yaml\n"
+    "  kubectl get $(berth simulate --kinds) -A -o json > cluster.json\n"
+    "  berth simulate -f cluster.json -f new-deployment.yaml\n"
     "  berth simulate -f cluster.yaml --config scheduler.yaml -o json\n"
     "  berth simulate -f cluster.yaml --report cluster.html\n"
     "  berth simulate -f cluster.yaml -o wide | awk '$4 == \"Pending\"'\n"
@@ -240,6 +244,13 @@ static int take_retries(void *context, const char *value)
     return 0;
 }
 
+static int take_kinds(void *context, const char *value)
+{
+    (void)value;
+    ((struct simulate_options *)context)->kinds = true;
+    return 0;
+}
+
 static int take_make_trace(void *context, const char *value)
 {
     struct simulate_options *o = context;
@@ -272,6 +283,7 @@ static const struct cmd_options options = {
         { "--drain", CMD_VALUE | CMD_REPEATED, take_drain, take_drain_selector },
         { "--force", CMD_FLAG, take_force, NULL },
         { "--hours", CMD_VALUE, take_hours, NULL },
+        { "--kinds", CMD_FLAG, take_kinds, NULL },
         { "--like", CMD_VALUE | CMD_REPEATED, take_like, NULL },
         { "--make-trace", CMD_VALUE, take_make_trace, NULL },
         { "--nodes-needed", CMD_FLAG, take_nodes_needed, NULL },
@@ -306,7 +318,7 @@ static int check_trace(const struct simulate_options *o)
 
 static int check(const struct simulate_options *o)
 {
-    if (o->make.n_pods)
+    if (o->make.n_pods || o->kinds)
         return 0;
     if (o->trace.path && check_trace(o))
         return EXIT_USAGE;

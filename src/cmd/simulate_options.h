@@ -23,6 +23,7 @@ struct simulate_options {
     bool force;               /* a drain deletes pods that nobody makes again */
     struct trace_options trace;
     struct trace_make make; /* of no pods: none is made */
+    bool kinds;             /* only say what is read */
     const char *capacity_of;  /* file; NULL: not asked */
     bool nodes_needed;
     const char *needed_like;  /* node */

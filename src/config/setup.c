@@ -58,19 +58,27 @@ static void build_extenders(struct setup *s)
     s->n_extenders = (uint32_t)s->config->n_extenders;
 }
 
-static enum err_code build(struct setup *s, const struct plugin *const *registry, struct err *e)
+static enum err_code build_profiles(struct setup *s, struct err *e)
 {
     struct profile **profiles;
+    const struct expand_options options = { s->registry, s->syms, &s->features };
+    if (profiles_build(&s->arena, s->config, &options, &profiles, e))
+        return e->code;
+    s->profiles = profiles;
+    s->n_profiles = (uint32_t)s->config->n_profiles;
+    return ERR_OK;
+}
+
+static enum err_code build(struct setup *s, const struct plugin *const *registry, struct err *e)
+{
     if (config_validate(s->config, &s->features, e) || config_apply_extenders(&s->arena, s->config, e) ||
         open_libraries(s, &registry, e))
         return e->code;
-    const struct expand_options options = { registry, s->syms, &s->features };
-    if (profiles_build(&s->arena, s->config, &options, &profiles, e)) {
+    s->registry = registry;
+    if (build_profiles(s, e)) {
         plugin_libraries_close(s->libraries);
         return e->code;
     }
-    s->profiles = profiles;
-    s->n_profiles = (uint32_t)s->config->n_profiles;
     build_extenders(s);
     return ERR_OK;
 }
@@ -111,6 +119,17 @@ enum err_code setup_from_file(struct setup *s, struct sym_table *syms, const cha
         code = refuse_libraries(s->config, path, e);
     if (!code)
         code = build(s, registry, e);
+    if (code)
+        arena_fini(&s->arena);
+    return code;
+}
+
+enum err_code setup_again(struct setup *s, const struct setup *from, struct err *e)
+{
+    *s = *from;
+    s->libraries = NULL; /* who opened them closes them */
+    arena_init(&s->arena);
+    enum err_code code = build_profiles(s, e);
     if (code)
         arena_fini(&s->arena);
     return code;

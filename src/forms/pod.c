@@ -567,6 +567,14 @@ const struct pod *pod_unscheduled(struct sym_table *syms, const struct pod *p)
     return form_copy(&type, syms, &changed);
 }
 
+const struct pod *pod_started(struct sym_table *syms, const struct pod *p, sym node_name)
+{
+    struct pod changed = unscheduled(p);
+    changed.phase = PHASE_RUNNING;
+    changed.node_name = node_name;
+    return form_copy(&type, syms, &changed);
+}
+
 const struct pod *pod_again(struct sym_table *syms, const struct pod *p, const char *name, const char *uid)
 {
     struct pod changed = unscheduled(p);

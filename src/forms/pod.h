@@ -194,6 +194,8 @@ const struct pod *pod_shown_nominated(struct sym_table *syms, const struct pod *
 const struct pod *pod_with_identity(struct sym_table *syms, const struct pod *p, const char *name, const char *uid);
 /* The same pod as if nobody had scheduled it yet: no node, no nomination, no status but its claims. */
 const struct pod *pod_unscheduled(struct sym_table *syms, const struct pod *p);
+/* The same pod, which had no node, as it is once it runs there and is ready. */
+const struct pod *pod_started(struct sym_table *syms, const struct pod *p, sym node_name);
 /* Another pod, as its maker would make it once more: the same with a name and uid of its own. */
 const struct pod *pod_again(struct sym_table *syms, const struct pod *p, const char *name, const char *uid);
 /* The same pod with spec.preemptionPolicy Never. */

@@ -26,7 +26,8 @@ static struct verdict pre_enqueue(const struct plugin_instance *p, struct cycle 
 static struct verdict post_filter(const struct plugin_instance *p, struct cycle *c)
 {
     const struct default_preemption_args *args = p->data;
-    struct verdict v = framework_preempt(c, args->min_candidate_nodes_percentage, args->min_candidate_nodes_absolute);
+    struct verdict v =
+        framework_preempt(p, c, args->min_candidate_nodes_percentage, args->min_candidate_nodes_absolute);
     return v.text ? verdict_printf(c, v.code, "preemption: %s", v.text) : v;
 }
 

@@ -102,7 +102,7 @@ const struct plugin dynamicresources_plugin = {
     .reserve = nothing_to_reserve,
     .pre_bind_pre_flight = nothing_to_bind,
     .pre_bind = nothing_to_bind,
-    .local_filter = true,
+    .filter_key = class_key_nothing,
     .events = (const struct plugin_event[]){
         { RES_NODE, ACT_ADD | ACT_UPDATE_NODE_LABEL | ACT_UPDATE_NODE_ALLOCATABLE, NULL },
         { RES_DEVICE_CLASS, ACT_ADD | ACT_UPDATE, NULL },

@@ -125,6 +125,42 @@ static struct verdict filter(const struct plugin_instance *p, struct cycle *c, c
     return pod_wants_node(c->pod, n->node, p->syms) ? PASS : verdict_text(V_UNRESOLVABLE, NOT_WANTED);
 }
 
+static void add_rules(struct strbuf *key, const struct cycle *c, const struct match_rule *rules, uint32_t n)
+{
+    class_key_count(key, n);
+    for (uint32_t i = 0; i < n; i++) {
+        class_key_sym(key, c, rules[i].key);
+        class_key_num(key, rules[i].op);
+        class_key_count(key, rules[i].n_values);
+        if (rules[i].op == MATCH_GT || rules[i].op == MATCH_LT)
+            class_key_num(key, rules[i].number);
+        else
+            for (uint32_t k = 0; k < rules[i].n_values; k++)
+                class_key_sym(key, c, rules[i].values[k]);
+    }
+}
+
+static void filter_key(const struct plugin_instance *p, const struct cycle *c, struct strbuf *key)
+{
+    (void)p;
+    const struct pod_node_affinity *a = c->pod->node_affinity;
+    if (!a)
+        return;
+    class_key_count(key, a->node_selector.n);
+    for (uint32_t i = 0; i < a->node_selector.n; i++) {
+        class_key_sym(key, c, a->node_selector.at[i].key);
+        class_key_sym(key, c, a->node_selector.at[i].value);
+    }
+    class_key_num(key, a->required.given);
+    for (uint32_t i = 0; i < a->required.n; i++) {
+        const struct node_rule *t = &a->required.at[i];
+        if (t->empty || t->broken || t->labels.mode != MATCHER_ALL_OF)
+            continue; /* matches nothing, as if it were not there */
+        add_rules(key, c, t->labels.at, t->labels.n);
+        add_rules(key, c, t->fields, t->n_fields);
+    }
+}
+
 static struct verdict pre_score(const struct plugin_instance *p, struct cycle *c)
 {
     const struct pod_node_affinity *extra = added(p);
@@ -198,6 +234,6 @@ const struct plugin nodeaffinity_plugin = {
     .normalize = normalize,
     .fails_without = fails_without,
     .needs_feasible = needs_feasible,
-    .local_filter = true,
+    .filter_key = filter_key,
     .events = (const struct plugin_event[]){ { RES_NODE, ACT_ADD | ACT_UPDATE_NODE_LABEL, node_changed }, { 0 } },
 };

@@ -28,6 +28,12 @@ static struct verdict filter(const struct plugin_instance *p, struct cycle *c, c
     return has_all ? PASS : verdict_text(V_UNRESOLVABLE, MISSING_FEATURES);
 }
 
+static void filter_key(const struct plugin_instance *p, const struct cycle *c, struct strbuf *key)
+{
+    (void)p;
+    class_key_num(key, features_needed(c->pod));
+}
+
 static bool same_features(const struct node *a, const struct node *b)
 {
     size_t n_bytes = a->n_declared_features * sizeof(*a->declared_features);
@@ -67,7 +73,7 @@ const struct plugin nodedeclaredfeatures_plugin = {
     .pre_filter = pre_filter,
     .filter = filter,
     .fails_without = fails_without,
-    .local_filter = true,
+    .filter_key = filter_key,
     .events = (const struct plugin_event[]){ { RES_NODE, ACT_ADD | ACT_UPDATE_NODE_DECLARED_FEATURE, node_changed },
                                              { RES_POD, ACT_UPDATE, pod_changed },
                                              { 0 } },

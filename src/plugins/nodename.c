@@ -23,10 +23,16 @@ static void filter_block(const struct plugin_instance *p, struct cycle *c, uint6
         bitset_set(alive, wanted);
 }
 
+static void filter_key(const struct plugin_instance *p, const struct cycle *c, struct strbuf *key)
+{
+    (void)p;
+    class_key_sym(key, c, c->pod->node_name);
+}
+
 const struct plugin nodename_plugin = {
     .name = "NodeName",
     .filter = filter,
     .filter_block = filter_block,
-    .local_filter = true,
+    .filter_key = filter_key,
     .events = (const struct plugin_event[]){ { RES_NODE, ACT_ADD, NULL }, { 0 } },
 };

@@ -51,6 +51,17 @@ static struct verdict filter(const struct plugin_instance *p, struct cycle *c, c
     return taken ? verdict_text(V_UNSCHEDULABLE, NO_FREE_PORTS) : PASS;
 }
 
+static void filter_key(const struct plugin_instance *p, const struct cycle *c, struct strbuf *key)
+{
+    (void)p;
+    class_key_count(key, c->pod->n_ports);
+    for (uint32_t i = 0; i < c->pod->n_ports; i++) {
+        class_key_sym(key, c, c->pod->ports[i].ip);
+        class_key_sym(key, c, c->pod->ports[i].protocol);
+        class_key_num(key, c->pod->ports[i].port);
+    }
+}
+
 /* Only a pod that held one of the wanted ports on some node can have freed it by leaving. */
 static enum hint pod_deleted(const struct hint_context *h, const struct pod *waiting, const struct cluster_event *event)
 {
@@ -77,7 +88,7 @@ const struct plugin nodeports_plugin = {
     .pre_filter = pre_filter,
     .filter = filter,
     .fails_without = fails_without,
-    .local_filter = true,
+    .filter_key = filter_key,
     .events = (const struct plugin_event[]){ { RES_POD, ACT_DELETE, pod_deleted },
                                              { RES_NODE, ACT_ADD, NULL }, /* a new node is always worth a try */
                                              { 0 } },

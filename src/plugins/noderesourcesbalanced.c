@@ -133,6 +133,12 @@ static void score_block(const struct plugin_instance *p, struct cycle *c, int64_
     }
 }
 
+static void score_key(const struct plugin_instance *p, const struct cycle *c, struct strbuf *key)
+{
+    const struct data *d = p->data;
+    resource_scorer_key(&d->scorer, c->pod->requested, key);
+}
+
 const struct plugin noderesourcesbalanced_plugin = {
     .name = "NodeResourcesBalancedAllocation",
     .init = init,
@@ -140,6 +146,6 @@ const struct plugin noderesourcesbalanced_plugin = {
     .pre_score = pre_score,
     .score = score,
     .score_block = score_block,
-    .local_score = true,
+    .score_key = score_key,
     .events = (const struct plugin_event[]){ { 0 } },
 };

@@ -165,6 +165,21 @@ static void reasons(const struct plugin_instance *p, struct cycle *c, struct ver
                                               sym_text(p->syms, c->pod->fit->scalars[i].name).p));
 }
 
+/* The names and order of scalars are also what a refusal's detail counts by. */
+static void filter_key(const struct plugin_instance *p, const struct cycle *c, struct strbuf *key)
+{
+    (void)p;
+    const struct amounts *want = c->pod->fit;
+    class_key_num(key, want->milli_cpu);
+    class_key_num(key, want->memory);
+    class_key_num(key, want->ephemeral_storage);
+    class_key_count(key, want->n_scalars);
+    for (uint32_t i = 0; i < want->n_scalars; i++) {
+        class_key_sym(key, c, want->scalars[i].name);
+        class_key_num(key, want->scalars[i].amount);
+    }
+}
+
 /* ---- Score ---- */
 
 static struct verdict pre_score(const struct plugin_instance *p, struct cycle *c)
@@ -192,6 +207,12 @@ static void score_block(const struct plugin_instance *p, struct cycle *c, int64_
 {
     const struct data *d = p->data;
     resource_scorer_score_block(&d->scorer, c, query_of(p, c), scores);
+}
+
+static void score_key(const struct plugin_instance *p, const struct cycle *c, struct strbuf *key)
+{
+    const struct data *d = p->data;
+    resource_scorer_key(&d->scorer, c->pod->score, key);
 }
 
 /* ---- Hints ---- */
@@ -284,8 +305,8 @@ const struct plugin noderesourcesfit_plugin = {
     .score = score,
     .score_block = score_block,
     .fails_without = fails_without,
-    .local_filter = true,
-    .local_score = true,
+    .filter_key = filter_key,
+    .score_key = score_key,
     .events = (const struct plugin_event[]){ { RES_POD, ACT_DELETE | ACT_UPDATE_POD_SCALE_DOWN, pod_changed },
                                              { RES_NODE, ACT_ADD | ACT_UPDATE_NODE_ALLOCATABLE, node_changed },
                                              { 0 } },

@@ -42,6 +42,11 @@ static void filter_block(const struct plugin_instance *p, struct cycle *c, uint6
         bitset_andnot(alive, c->cache->col.unschedulable, bitset_words(c->cache->col.n_rows));
 }
 
+static void filter_key(const struct plugin_instance *p, const struct cycle *c, struct strbuf *key)
+{
+    class_key_num(key, pod_tolerates_cordon(p, c->pod));
+}
+
 static enum hint node_changed(const struct hint_context *h, const struct pod *waiting,
                               const struct cluster_event *event)
 {
@@ -66,7 +71,7 @@ const struct plugin nodeunschedulable_plugin = {
     .fini = fini,
     .filter = filter,
     .filter_block = filter_block,
-    .local_filter = true,
+    .filter_key = filter_key,
     .events = (const struct plugin_event[]){ { RES_NODE, ACT_ADD | ACT_UPDATE_NODE_TAINT, node_changed },
                                              { RES_POD, ACT_UPDATE_POD_TOLERATION, toleration_changed },
                                              { 0 } },

@@ -65,6 +65,11 @@ static enum err_code init(struct plugin_instance *p, const void *args, struct er
     return ERR_OK;
 }
 
+static void forget(struct plugin_instance *p)
+{
+    ((struct data *)p->data)->attachments.built = false;
+}
+
 static void fini(struct plugin_instance *p)
 {
     struct data *d = p->data;
@@ -484,6 +489,7 @@ const struct plugin nodevolumelimits_plugin = {
     .name = "NodeVolumeLimits",
     .init = init,
     .fini = fini,
+    .forget = forget,
     .pre_filter = pre_filter,
     .filter = filter,
     .events = (const struct plugin_event[]){ { RES_CSI_NODE, ACT_ADD, NULL },

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sched/args.h"
+#include "sched/class_key.h"
 #include "sched/framework.h"
 
 extern const struct plugin schedulinggates_plugin, prioritysort_plugin, nodeunschedulable_plugin, nodename_plugin,

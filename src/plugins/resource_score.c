@@ -82,6 +82,12 @@ struct resource_query *resource_scorer_prepare(const struct resource_scorer *s, 
     return q;
 }
 
+void resource_scorer_key(const struct resource_scorer *s, const struct amounts *want, struct strbuf *key)
+{
+    for (uint32_t i = 0; i < s->n_resources; i++)
+        class_key_num(key, amount_of(want, &s->resources[i]));
+}
+
 bool resource_on_node(const struct resource_scorer *s, const struct resource_query *q, uint32_t i,
                       const struct node_view *n, int64_t *ret_alloc, int64_t *ret_used)
 {

@@ -39,6 +39,8 @@ void resource_scorer_fini(struct resource_scorer *s);
 /* `non_zero`: cpu and memory in use count 100m and 200Mi for containers without a request. */
 struct resource_query *resource_scorer_prepare(const struct resource_scorer *s, struct cycle *c,
                                                const struct amounts *want, bool non_zero);
+/* For a class key: all that a query reads of the amounts. */
+void resource_scorer_key(const struct resource_scorer *s, const struct amounts *want, struct strbuf *key);
 int64_t resource_scorer_score(const struct resource_scorer *s, const struct resource_query *q,
                               const struct node_view *n);
 void resource_scorer_score_block(const struct resource_scorer *s, struct cycle *c, const struct resource_query *q,

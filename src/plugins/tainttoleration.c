@@ -34,6 +34,18 @@ static void filter_block(const struct plugin_instance *p, struct cycle *c, uint6
     }
 }
 
+static void filter_key(const struct plugin_instance *p, const struct cycle *c, struct strbuf *key)
+{
+    (void)p;
+    class_key_count(key, c->pod->n_tolerations);
+    for (uint32_t i = 0; i < c->pod->n_tolerations; i++) {
+        const struct toleration_form *t = &c->pod->tolerations[i];
+        class_key_sym(key, c, t->key);
+        class_key_sym(key, c, t->value);
+        class_key_num(key, t->op << 8 | t->effect);
+    }
+}
+
 /* Soft taints that no toleration for soft or any taints covers. */
 static int64_t count_soft(const struct plugin_instance *p, const struct pod *pod, const struct taint_form *taints,
                           uint32_t n_taints)
@@ -143,7 +155,7 @@ const struct plugin tainttoleration_plugin = {
     .fails_without = fails_without,
     .uniform_score = uniform_score,
     .needs_feasible = needs_feasible,
-    .local_filter = true,
+    .filter_key = filter_key,
     .events = (const struct plugin_event[]){ { RES_NODE, ACT_ADD | ACT_UPDATE_NODE_TAINT, node_changed },
                                              { RES_POD, ACT_UPDATE_POD_TOLERATION, toleration_changed },
                                              { 0 } },

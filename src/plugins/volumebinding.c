@@ -47,20 +47,33 @@ static void set_state(const struct plugin_instance *p, struct cycle *c, const vo
     c->state[p->index] = (void *)(uintptr_t)state;
 }
 
+static void assume_nothing(struct data *d, struct sym_table *syms)
+{
+    assumed_init(&d->binder.volumes, OBJECT_PERSISTENT_VOLUME, syms);
+    assumed_init(&d->binder.claims, OBJECT_PERSISTENT_VOLUME_CLAIM, syms);
+}
+
 static enum err_code init(struct plugin_instance *p, const void *args, struct err *e)
 {
     (void)e;
     const struct volume_binding_args *a = args;
     struct data *d = mem_zalloc(sizeof(*d));
     csi_names_init(&d->binder.names, p->syms);
-    assumed_init(&d->binder.volumes, OBJECT_PERSISTENT_VOLUME, p->syms);
-    assumed_init(&d->binder.claims, OBJECT_PERSISTENT_VOLUME_CLAIM, p->syms);
+    assume_nothing(d, p->syms);
     d->binder.no_provisioner = sym_intern_static(p->syms, STR("kubernetes.io/no-provisioner"));
     d->timeout_ms = a->bind_timeout_s > INT64_MAX / 1000 ? INT64_MAX : a->bind_timeout_s * 1000;
     d->shape = shape_scaled(a->shape, a->n_shape);
     d->n_shape = a->n_shape;
     p->data = d;
     return ERR_OK;
+}
+
+static void forget(struct plugin_instance *p)
+{
+    struct data *d = p->data;
+    assumed_fini(&d->binder.volumes);
+    assumed_fini(&d->binder.claims);
+    assume_nothing(d, p->syms);
 }
 
 static void fini(struct plugin_instance *p)
@@ -472,6 +485,7 @@ const struct plugin volumebinding_plugin = {
     .name = "VolumeBinding",
     .init = init,
     .fini = fini,
+    .forget = forget,
     .pre_filter = pre_filter,
     .filter = filter,
     .reasons = reasons,

@@ -13,33 +13,19 @@ static void filter_and_score(struct attempt *a);
 static bool try_nominated_node(struct attempt *a);
 static void find_feasible(struct attempt *a);
 
-static void run_begun(struct attempt *a)
+void attempt_run(struct sched *s, struct attempt *a, const struct pod *pod, struct attempt_wants wants)
+{
+    if (attempt_begin(s, a, pod, wants))
+        attempt_go_on(a);
+}
+
+void attempt_go_on(struct attempt *a)
 {
     if (!attempt_pre_filter(a))
         return;
     if (choose_can(a))
         choose_run(a);
     else
-        filter_and_score(a);
-}
-
-void attempt_run_and_diagnose(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms)
-{
-    if (attempt_begin(s, a, pod, now_ms))
-        run_begun(a);
-}
-
-void attempt_run(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms)
-{
-    if (!attempt_begin(s, a, pod, now_ms))
-        return;
-    a->no_diagnosis = true;
-    run_begun(a);
-}
-
-void attempt_run_in_detail(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms)
-{
-    if (attempt_begin(s, a, pod, now_ms) && attempt_pre_filter(a))
         filter_and_score(a);
 }
 
@@ -68,13 +54,13 @@ static bool reject(struct attempt *a)
     return false;
 }
 
-bool attempt_begin(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms)
+bool attempt_begin(struct sched *s, struct attempt *a, const struct pod *pod, struct attempt_wants wants)
 {
     arena_reset(&s->arena);
     cache_update_order(&s->cache);
     counts_next_cycle(s->cache.counts);
     topology_next_cycle(s->cache.topology);
-    *a = (struct attempt){ .sched = s, .node = NODE_NONE };
+    *a = (struct attempt){ .sched = s, .wants = wants, .node = NODE_NONE };
     a->cycle = (struct cycle){
         .arena = &s->arena,
         .cache = &s->cache,
@@ -84,7 +70,7 @@ bool attempt_begin(struct sched *s, struct attempt *a, const struct pod *pod, in
         .sched = s,
         .pod = pod,
         .rand = &s->rand,
-        .now_ms = now_ms,
+        .now_ms = s->now_ms,
         .now_s = s->now_s,
         .nominate = SYM_NONE,
         .state = ARENA_NEW_N(&s->arena, void *, PLUGINS_MAX),
@@ -240,7 +226,7 @@ bool attempt_filter(struct attempt *a)
         a->cycle.absent_status = (struct filter_status){ verdict_text(V_UNRESOLVABLE, text), NULL };
     }
     a->feasible = arena_alloc(a->cycle.arena, a->sched->cache.order.n * sizeof(*a->feasible));
-    bool promised = a->cycle.pod->nominated_node != SYM_EMPTY && !a->all_nodes;
+    bool promised = a->cycle.pod->nominated_node != SYM_EMPTY && !a->wants.all_nodes;
     if (!promised || !try_nominated_node(a))
         find_feasible(a);
     if (a->outcome == ATTEMPT_ERROR)
@@ -249,7 +235,7 @@ bool attempt_filter(struct attempt *a)
     a->cycle.n_feasible = a->n_feasible;
     if (a->n_feasible)
         return true;
-    if (!a->no_diagnosis)
+    if (a->wants.reasons)
         attempt_diagnose(a);
     return a->outcome == ATTEMPT_ERROR ? false : reject(a);
 }
@@ -290,7 +276,7 @@ static bool try_nominated_node(struct attempt *a)
 static uint32_t nodes_wanted(const struct attempt *a, uint32_t n)
 {
     const struct profile *profile = a->cycle.profile;
-    if (a->all_nodes)
+    if (a->wants.all_nodes)
         return n;
     if (!profile_has(profile, POINT_SCORE) && !extenders_compare(a->sched))
         return 1;

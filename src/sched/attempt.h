@@ -17,16 +17,22 @@ enum attempt_outcome {
     ATTEMPT_ERROR,    /* `error` says what happened */
 };
 
+/* What is wanted of an attempt besides the choice. Nothing: as a turn of the scheduler makes it (cycle.c). */
+struct attempt_wants {
+    bool reasons;   /* when no node fits, the status of every node; without it attempt_diagnose can find that out later */
+    bool detail;    /* the list of nodes that fit, and all scores: by the plain way, never the quick one */
+    bool all_nodes; /* look at all nodes, also when the pod was promised one or fewer would do; a seam for tests */
+};
+
 struct attempt {
     struct cycle cycle;
     struct sched *sched;
+    struct attempt_wants wants;
     enum attempt_outcome outcome;
     node_id node;          /* ATTEMPT_FITS */
     const char *error;     /* ATTEMPT_ERROR */
     bool no_nodes;         /* that error is "no nodes available", which upstream treats as a rejection */
     bool nominated_node_used;
-    bool no_diagnosis; /* set by the caller after attempt_begin: when no node fits, it does not matter why */
-    bool all_nodes; /* set by the caller after attempt_begin: look at all nodes even if the pod was promised one */
 
     /* PreFilter */
     struct verdict pre_filter;                  /* of the plugin that rejected; else V_SUCCESS */
@@ -52,16 +58,13 @@ struct attempt {
     uint64_t rejectors, pending; /* masks of plugins and PLUGIN_EXTENDERS, for the queue */
 };
 
-/* Looks for a node, as a turn of the scheduler does (cycle.c): when none fits, statuses are still to be found
- * out (attempt_diagnose). `pod` must outlive the attempt. Uses s->arena, which it resets first. */
-void attempt_run(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms);
-/* The same, and when no node fits, every node's status. */
-void attempt_run_and_diagnose(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms);
-/* The same without the quick way: every status and score stays in the attempt. */
-void attempt_run_in_detail(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms);
+/* Looks for a node. `pod` must outlive the attempt. Uses s->arena, which it resets first. What it changes of the scheduler
+ * is where the next search begins, and the random numbers; trial.h makes attempts that change nothing. */
+void attempt_run(struct sched *s, struct attempt *a, const struct pod *pod, struct attempt_wants wants);
 
 /* The chapters, for those who need them one by one. Each returns false when the attempt has ended. */
-bool attempt_begin(struct sched *s, struct attempt *a, const struct pod *pod, int64_t now_ms);
+bool attempt_begin(struct sched *s, struct attempt *a, const struct pod *pod, struct attempt_wants wants);
+void attempt_go_on(struct attempt *a); /* all that follow */
 bool attempt_pre_filter(struct attempt *a);
 bool attempt_filter(struct attempt *a);
 bool attempt_score(struct attempt *a);
@@ -78,7 +81,7 @@ bool attempt_score_position(struct attempt *a, unsigned position);
 bool choose_can(const struct attempt *a);
 void choose_run(struct attempt *a);
 
-/* The status of every node that does not fit, plugin by plugin in order; attempt_run has not done it. */
+/* The status of every node that does not fit, plugin by plugin in order. */
 void attempt_diagnose(struct attempt *a);
 /* "0/5 nodes are available: ...": upstream's words. `post_filter` may be NULL. */
 const char *attempt_fit_error(struct attempt *a, const char *post_filter);

@@ -4,9 +4,11 @@
  * The pod counts on its node at once (assumed). What takes time comes back later: a permit, volumes,
  * the API server's answer. Whatever fails undoes Reserve in reverse order, takes the pod off the node
  * and sends it back to the queue. */
+#include "api/duration.h"
 #include "base/mem.h"
 #include "sched/attempt.h"
 #include "sched/extender.h"
+#include "sched/fit_error.h"
 #include "sched/queue.h"
 #include "sched/sched.h"
 #include "sched/sched_priv.h"
@@ -72,41 +74,109 @@ static void unreserve(struct binding *b)
             points->at[i]->plugin->unreserve(points->at[i], &b->cycle, b->node);
 }
 
-/* `rejector` is the plugin that said no; NULL: an error, or a refusal that no event can undo. */
-static void fail_binding(struct sched *s, struct binding *b, enum failure_kind kind, const char *message,
-                         const struct plugin_instance *rejector)
+/* Off the node. False: the watch has shown it there meanwhile, and it stays. */
+static bool give_back(struct sched *s, struct binding *b)
 {
-    unreserve(b);
     struct err e;
     err_init(&e, &b->arena);
-    /* When the watch has shown it on a node meanwhile, the cache refuses and it stays there. */
-    enum err_code refused = cache_forget(&s->cache, b->pod, &e);
-    (void)refused;
-    int64_t now_ms = s->io.now_ms(s->io.context);
-    struct failure f = { .kind = kind,
-                         .message = message,
-                         .rejectors = rejector ? 1ull << rejector->index : 0,
-                         .nominate = SYM_EMPTY };
-    *(kind == FAILURE_UNSCHEDULABLE ? &s->n_unschedulable : &s->n_errors) += 1;
-    sched_note_decision(s, b->pod, str_of(message));
-    struct cluster_event freed = { RES_ASSIGNED_POD, ACT_DELETE, b->pod, NULL, NULL };
-    if (kind == FAILURE_SCHEDULER_ERROR)
-        queue_move_all(s->queue, &freed, MOVE_ALL, now_ms);
-    failure_handle(s, b->queued, &f, now_ms);
-    if (kind == FAILURE_UNSCHEDULABLE)
-        queue_move_all(s->queue, &freed, move_all_but(b->pod->meta.uid), now_ms);
+    unreserve(b);
+    return cache_forget(&s->cache, b->pod, &e) == ERR_OK;
+}
+
+/* Back to the queue, and the world is told. */
+static void tell_failure(struct sched *s, struct binding *b, const struct failure *f, int64_t now_ms)
+{
+    *(f->kind == FAILURE_UNSCHEDULABLE ? &s->n_unschedulable : &s->n_errors) += 1;
+    sched_note_decision(s, b->pod, str_of(f->message));
+    failure_handle(s, b->queued, f, now_ms);
+}
+
+static void fail_scheduling(struct sched *s, struct binding *b, const struct failure *f)
+{
+    give_back(s, b);
+    tell_failure(s, b, f, sched_now_ms(s));
     free_binding(s, b);
 }
 
-static void fail_in(struct sched *s, struct binding *b, const char *point, const struct plugin_instance *p,
-                    struct verdict v)
+/* A refused pod must not be woken by what it frees itself: it fits, and something else is wrong. */
+static void fail_binding(struct sched *s, struct binding *b, const struct failure *f)
 {
-    const char *text = v.text ? v.text : "";
-    if (verdict_rejects(v))
-        fail_binding(s, b, FAILURE_UNSCHEDULABLE, arena_printf(&b->arena, "0/1 nodes are available: 1 %s.", text), p);
-    else
-        fail_binding(s, b, FAILURE_SCHEDULER_ERROR,
-                     arena_printf(&b->arena, "running %s plugin \"%s\": %s", point, p->plugin->name, text), NULL);
+    int64_t now_ms = sched_now_ms(s);
+    bool freed = give_back(s, b), refused = f->kind == FAILURE_UNSCHEDULABLE;
+    struct cluster_event gone = { RES_ASSIGNED_POD, ACT_DELETE, b->pod, NULL, NULL };
+    if (freed && !refused)
+        queue_move_all(s->queue, &gone, MOVE_ALL, now_ms);
+    tell_failure(s, b, f, now_ms);
+    if (freed && refused)
+        queue_move_all(s->queue, &gone, move_all_but(b->pod->meta.uid), now_ms);
+    free_binding(s, b);
+}
+
+static struct failure error_of(const char *message)
+{
+    return (struct failure){ .kind = FAILURE_SCHEDULER_ERROR, .message = message, .nominate = SYM_EMPTY };
+}
+
+/* A refusal of a plugin that the pod waits for from now on. */
+static struct failure refusal_by(struct binding *b, const struct plugin_instance *p, struct verdict v)
+{
+    struct filter_status status = { v, p };
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    fit_error_add_one(&b->cycle, &status, &text);
+    struct failure f = { .kind = FAILURE_UNSCHEDULABLE,
+                         .message = arena_cstr(&b->arena, strbuf_str(&text)),
+                         .rejectors = 1ull << (p ? p->index : PLUGIN_NOBODY),
+                         .nominate = SYM_EMPTY };
+    strbuf_fini(&text);
+    if (v.code == V_PENDING)
+        f.pending = f.rejectors;
+    return f;
+}
+
+/* The reasons alone. */
+static const char *words_of(struct binding *b, const struct plugin_instance *p, struct verdict v)
+{
+    struct filter_status status = { v, p };
+    struct reasons reasons = { .arena = &b->arena };
+    framework_reasons(&b->cycle, &status, &reasons);
+    const char *all = "";
+    for (size_t i = 0; i < reasons.texts.n; i++)
+        all = arena_printf(&b->arena, "%s%s%s", all, i ? ", " : "", reasons.texts.at[i]);
+    vec_fini(&reasons.texts);
+    return all;
+}
+
+static struct failure error_in(struct binding *b, const char *point, const struct plugin_instance *p, struct verdict v)
+{
+    return error_of(arena_printf(&b->arena, "running %s plugin \"%s\": %s", point, p->plugin->name, words_of(b, p, v)));
+}
+
+/* Reserve or Permit does not let the pod go on. */
+static void fail_early(struct sched *s, struct binding *b, const char *point, const struct plugin_instance *p,
+                       struct verdict v)
+{
+    struct failure f = verdict_rejects(v) ? refusal_by(b, p, v) : error_in(b, point, p, v);
+    fail_scheduling(s, b, &f);
+}
+
+/* PreBind or Bind does not. */
+static void fail_late(struct sched *s, struct binding *b, const char *point, const struct plugin_instance *p,
+                      struct verdict v)
+{
+    struct failure f = error_in(b, point, p, v);
+    if (verdict_rejects(v)) {
+        f.kind = FAILURE_UNSCHEDULABLE;
+        f.message = words_of(b, p, v);
+    }
+    fail_binding(s, b, &f);
+}
+
+/* The wait for Permit ends with a refusal; p NULL: nobody's. */
+static void end_wait(struct sched *s, struct binding *b, const struct plugin_instance *p, const char *reason)
+{
+    struct failure f = refusal_by(b, p, verdict_text(V_UNSCHEDULABLE, reason));
+    fail_binding(s, b, &f);
 }
 
 /* ---- The steps ---- */
@@ -118,7 +188,7 @@ static bool reserve(struct sched *s, struct binding *b)
         const struct plugin_instance *p = points->at[i];
         struct verdict v = p->plugin->reserve(p, &b->cycle, b->node);
         if (v.code != V_SUCCESS) {
-            fail_in(s, b, "Reserve", p, v);
+            fail_early(s, b, "Reserve", p, v);
             return false;
         }
     }
@@ -138,7 +208,7 @@ static bool permit(struct sched *s, struct binding *b)
             b->timeout_ms[p->index] = timeout_ms;
             b->deadline_ms[p->index] = b->cycle.now_ms + timeout_ms;
         } else if (v.code != V_SUCCESS) {
-            fail_in(s, b, "Permit", p, v);
+            fail_early(s, b, "Permit", p, v);
             return false;
         }
     }
@@ -160,10 +230,9 @@ static bool pre_flight(struct sched *s, struct binding *b)
         } else if (v.code == V_SUCCESS) {
             any = true;
         } else {
-            fail_binding(s, b, FAILURE_SCHEDULER_ERROR,
-                         arena_printf(&b->arena, "running PreBindPreFlight \"%s\": %s", p->plugin->name,
-                                      v.text ? v.text : ""),
-                         NULL);
+            struct failure f = error_of(arena_printf(&b->arena, "running PreBindPreFlight \"%s\": %s", p->plugin->name,
+                                                     words_of(b, p, v)));
+            fail_binding(s, b, &f);
             return false;
         }
     }
@@ -180,7 +249,9 @@ void bind_start(struct sched *s, struct attempt *a, struct queued_pod *qp)
     struct err e;
     err_init(&e, &b->arena);
     if (cache_assume(&s->cache, b->pod, &e)) {
-        fail_binding(s, b, FAILURE_SCHEDULER_ERROR, e.message, NULL);
+        struct failure f = error_of(e.message); /* nothing was reserved yet */
+        tell_failure(s, b, &f, sched_now_ms(s));
+        free_binding(s, b);
         return;
     }
     nominator_remove(&s->nominator, qp->pod->meta.uid);
@@ -208,6 +279,7 @@ static void succeed(struct sched *s, struct binding *b)
 /* Extenders that bind come first; then Bind plugins in order until one does not skip. */
 static void bind(struct sched *s, struct binding *b)
 {
+    b->binds = true;
     if (extenders_bind(s, b))
         return;
     const struct point_plugins *points = &b->cycle.profile->points[POINT_BIND];
@@ -221,10 +293,11 @@ static void bind(struct sched *s, struct binding *b)
         if (v.code == V_SUCCESS)
             succeed(s, b);
         else if (v.code != V_WAIT)
-            fail_in(s, b, "Bind", p, v);
+            fail_late(s, b, "Bind", p, v);
         return;
     }
-    fail_binding(s, b, FAILURE_SCHEDULER_ERROR, "no bind plugin took the pod", NULL);
+    struct failure f = error_of("no bind plugin took the pod");
+    fail_binding(s, b, &f);
 }
 
 /* From the end of the waits on: PreBind plugins one after the other, then Bind. */
@@ -240,7 +313,7 @@ static void go_on(struct sched *s, struct binding *b)
         if (v.code == V_WAIT)
             return;
         if (v.code != V_SUCCESS) {
-            fail_in(s, b, "PreBind", p, v);
+            fail_late(s, b, "PreBind", p, v);
             return;
         }
     }
@@ -277,10 +350,10 @@ void sched_bound(struct sched *s, io_ticket ticket, const char *error)
         bind(s, b); /* by the next one that can */
         return;
     }
-    const char *message = b->extender ? arena_cstr(&b->arena, str_of(error))
-                                      : arena_printf(&b->arena, "running Bind plugin \"%s\": %s",
-                                                     b->binder->plugin->name, error);
-    fail_binding(s, b, FAILURE_SCHEDULER_ERROR, message, NULL);
+    struct failure f = error_of(b->extender ? arena_cstr(&b->arena, str_of(error))
+                                            : arena_printf(&b->arena, "running Bind plugin \"%s\": %s",
+                                                           b->binder->plugin->name, error));
+    fail_binding(s, b, &f);
 }
 
 void sched_volumes_bound(struct sched *s, io_ticket ticket, const char *error)
@@ -294,7 +367,7 @@ void sched_volumes_bound(struct sched *s, io_ticket ticket, const char *error)
     }
     const struct point_plugins *points = &b->cycle.profile->points[POINT_PRE_BIND];
     const struct plugin_instance *p = points->at[b->next_pre_bind - 1];
-    fail_in(s, b, "PreBind", p, verdict_text(V_ERROR, arena_printf(&b->arena, "binding volumes: %s", error)));
+    fail_late(s, b, "PreBind", p, verdict_text(V_ERROR, arena_printf(&b->arena, "binding volumes: %s", error)));
 }
 
 void sched_permit(struct sched *s, const char *uid, const struct plugin_instance *plugin, bool allow,
@@ -304,7 +377,7 @@ void sched_permit(struct sched *s, const char *uid, const struct plugin_instance
     if (!b || !(b->waits_for >> plugin->index & 1))
         return;
     if (!allow) {
-        fail_in(s, b, "Permit", plugin, verdict_text(V_UNSCHEDULABLE, reason));
+        end_wait(s, b, plugin, reason);
         return;
     }
     b->waits_for &= ~(1ull << plugin->index);
@@ -320,6 +393,18 @@ static const struct plugin_instance *overdue(const struct binding *b, int64_t no
     return NULL;
 }
 
+static const char *timeout_words(struct binding *b, const struct plugin_instance *p)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    STRBUF_ADD_LIT(&text, "rejected due to timeout after waiting ");
+    duration_add(&text, b->timeout_ms[p->index] * 1000000);
+    strbuf_printf(&text, " at plugin %s", p->plugin->name);
+    const char *words = arena_cstr(&b->arena, strbuf_str(&text));
+    strbuf_fini(&text);
+    return words;
+}
+
 void bind_check_timeouts(struct sched *s, int64_t now_ms)
 {
     for (size_t i = 0; i < s->bindings.n;) {
@@ -329,9 +414,7 @@ void bind_check_timeouts(struct sched *s, int64_t now_ms)
             i++;
             continue;
         }
-        const char *text = arena_printf(&b->arena, "rejected due to timeout after waiting %llds at plugin %s",
-                                        (long long)b->timeout_ms[p->index] / 1000, p->plugin->name);
-        fail_in(s, b, "Permit", p, verdict_text(V_UNSCHEDULABLE, text)); /* another binding takes its place */
+        end_wait(s, b, p, timeout_words(b, p)); /* another binding takes its place */
     }
 }
 
@@ -348,20 +431,44 @@ int64_t bind_due_ms(const struct sched *s)
     return due_ms;
 }
 
-void bind_pod_deleted(struct sched *s, const struct pod *pod)
+/* A binding that is past its wait will fail by itself, one that succeeded was not shown by the watch yet: either way
+ * the node is free from now on. */
+static void forget_deleted(struct sched *s, const struct pod *assumed)
 {
-    struct binding *b = bind_find(s, pod->meta.uid);
-    if (b && b->waits_for) {
-        fail_binding(s, b, FAILURE_UNSCHEDULABLE, "0/1 nodes are available: 1 removed.", NULL);
-        return;
-    }
-    /* A binding that is under way will fail by itself, one that succeeded was not shown by the watch
-     * yet: either way the node is free from now on. */
-    const struct placed *p = cache_find_pod(&s->cache, pod->meta.uid);
     struct err e;
     err_init(&e, &s->arena);
-    if (p && cache_forget(&s->cache, p->pod, &e))
+    enum err_code refused = cache_forget(&s->cache, assumed, &e);
+    (void)refused; /* the watch has shown it on its node: its deletion there will be seen, too */
+}
+
+void bind_pod_deleted(struct sched *s, const struct pod *pod)
+{
+    const struct placed *placed = cache_find_pod(&s->cache, pod->meta.uid);
+    struct binding *b = bind_find(s, pod->meta.uid);
+    if (!placed)
         return;
+    const struct pod *assumed = pod_ref(placed->pod); /* which has the node */
+    if (b && b->waits_for)
+        end_wait(s, b, NULL, "removed");
+    else
+        forget_deleted(s, assumed);
+    struct cluster_event gone = { RES_ASSIGNED_POD, ACT_DELETE, assumed, NULL, NULL };
+    queue_move_all(s->queue, &gone, MOVE_ALL, sched_now_ms(s));
+    pod_unref(s->syms, assumed);
+}
+
+bool bind_preempt(struct sched *s, const struct pod *victim, const char *by)
+{
+    struct binding *b = bind_find(s, victim->meta.uid);
+    if (!b || b->binds)
+        return false;
+    struct failure f = error_of("waiting on permit for pod: preempted");
+    if (!b->waits_for) {
+        const struct plugin_instance *p = b->cycle.profile->points[POINT_PRE_BIND].at[b->next_pre_bind - 1];
+        f = error_in(b, "PreBind", p, verdict_text(V_ERROR, arena_printf(&b->arena, "preempted by %s", by)));
+    }
+    fail_binding(s, b, &f);
+    return true;
 }
 
 void bind_free_all(struct sched *s)

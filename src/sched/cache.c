@@ -254,9 +254,7 @@ void cache_add_node(struct cache *c, const struct node *node)
         bitset_set(c->col.listed, id);
         c->order_is_stale = true;
     } else if (zone != row->zone) {
-        /* The order itself waits for the next node that comes or goes, as upstream's does; but one that was
-         * made early is not what the next attempt would make. */
-        c->order_is_stale |= c->order_is_early;
+        /* The order itself waits for the next node that comes or goes, as upstream's does. */
         node_tree_remove(c->tree, row->zone, id);
         node_tree_add(c->tree, zone, id);
     }

@@ -95,7 +95,6 @@ struct cache {
     VEC(uint32_t) heap_order;   /* heap_order.h, for as many places as there are nodes */
     VEC(uint32_t) heap_least;   /* the least of each 64 of them */
     bool order_is_stale, order_is_identity; /* identity: order[i] == i for all */
-    bool order_is_early;        /* made for a question, before the attempt that would have made it (explain.c) */
     uint64_t order_epoch;       /* grows when the order is made anew */
     struct node_tree *tree;
     VEC(struct taint_set) taint_sets; /* by number; 0 is the empty set */

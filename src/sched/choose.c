@@ -15,75 +15,52 @@ struct scoring {
     uint64_t general; /* positions that must be computed over the feasible nodes */
 };
 
-/* Whether the sum that the class keeps of local scores always has room; weights are anything an int32
- * holds. */
-static bool partial_has_room(const struct profile *profile)
-{
-    const struct point_plugins *points = &profile->points[POINT_SCORE];
-    int64_t most = 0;
-    for (uint8_t i = 0; i < points->n; i++)
-        if (points->at[i]->plugin->local_score)
-            most += profile->weights[i] * SCORE_MAX;
-    return most <= INT32_MAX;
-}
-
 bool choose_can(const struct attempt *a)
 {
     const struct profile *profile = a->cycle.profile;
     int32_t percent = profile->percentage_of_nodes_to_score >= 0 ? profile->percentage_of_nodes_to_score
                                                                  : a->sched->percentage_of_nodes_to_score;
-    return profile_has(profile, POINT_SCORE) && profile->tie_break == TIE_HEAP_ORDER && a->sched->n_extenders == 0 &&
-           (percent <= 0 || percent >= 100) && !a->narrowed.given && a->cycle.pod->nominated_node == SYM_EMPTY &&
-           !(profile->without_pre_filter | profile->without_pre_score) && partial_has_room(profile);
+    return !a->wants.detail && profile->plan.has_quick_way && a->sched->n_extenders == 0 && (percent <= 0 || percent >= 100) &&
+           !a->narrowed.given && a->cycle.pod->nominated_node == SYM_EMPTY;
 }
 
 /* PreScore of plugins whose scores are local; they do not look at the other nodes. */
 static void prepare_local(struct attempt *a, struct scoring *s)
 {
     struct cycle *c = &a->cycle;
-    const struct point_plugins *points = &c->profile->points[POINT_PRE_SCORE];
-    for (uint8_t i = 0; i < points->n; i++) {
-        const struct plugin_instance *p = points->at[i];
-        if (p->plugin->local_score && p->plugin->pre_score(p, c).code == V_SKIP)
+    for (uint64_t left = c->profile->plan.local_scores; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(left);
+        const struct plugin_instance *p = c->profile->points[POINT_SCORE].at[i];
+        if (p->plugin->pre_score && p->plugin->pre_score(p, c).code == V_SKIP)
             c->skip_score |= 1ull << p->index;
-    }
-    points = &c->profile->points[POINT_SCORE];
-    for (uint8_t i = 0; i < points->n; i++)
-        if (points->at[i]->plugin->local_score && !(c->skip_score >> points->at[i]->index & 1))
+        else
             s->local |= 1ull << i;
+    }
 }
 
 /* Whether a filter looks beyond the node itself, or nominated pods must be looked at too. */
 static bool has_general_filters(const struct attempt *a)
 {
-    const struct point_plugins *points = &a->cycle.profile->points[POINT_FILTER];
-    for (uint8_t i = 0; i < points->n; i++)
-        if (!points->at[i]->plugin->local_filter && !(a->cycle.skip_filter >> points->at[i]->index & 1))
-            return true;
-    return a->sched->nominator.by_node.n > 0;
+    return a->cycle.profile->plan.general_filter_mask & ~a->cycle.skip_filter || a->sched->nominator.by_node.n > 0;
 }
 
 /* Those filters, on what is alive. */
 static bool filter_general(struct attempt *a, uint64_t *alive, size_t n_words)
 {
-    const struct point_plugins *points = &a->cycle.profile->points[POINT_FILTER];
-    for (uint8_t i = 0; i < points->n; i++) {
-        const struct plugin_instance *p = points->at[i];
-        if (p->plugin->local_filter || a->cycle.skip_filter >> p->index & 1)
-            continue;
-        if (!attempt_filter_with(a, p, alive, n_words))
+    const struct point_plugins *filters = &a->cycle.profile->plan.general_filters;
+    for (uint8_t i = 0; i < filters->n; i++)
+        if (!(a->cycle.skip_filter >> filters->at[i]->index & 1) &&
+            !attempt_filter_with(a, filters->at[i], alive, n_words))
             return false;
-    }
     return attempt_filter_beside_nominated(a, alive);
 }
 
 /* PreScore of the others, over the feasible nodes. */
 static bool pre_score_general(struct attempt *a)
 {
-    struct cycle *c = &a->cycle;
-    const struct point_plugins *points = &c->profile->points[POINT_PRE_SCORE];
-    for (uint8_t i = 0; i < points->n; i++)
-        if (!points->at[i]->plugin->local_score && !attempt_pre_score_with(a, points->at[i]))
+    const struct point_plugins *others = &a->cycle.profile->plan.general_pre_scores;
+    for (uint8_t i = 0; i < others->n; i++)
+        if (!attempt_pre_score_with(a, others->at[i]))
             return false;
     return true;
 }
@@ -91,13 +68,13 @@ static bool pre_score_general(struct attempt *a)
 static bool prepare_general(struct attempt *a, struct scoring *s)
 {
     struct cycle *c = &a->cycle;
-    const struct point_plugins *points = &c->profile->points[POINT_SCORE];
     if (!pre_score_general(a))
         return false;
-    for (uint8_t i = 0; i < points->n; i++) {
-        const struct plugin_instance *p = points->at[i];
-        bool skips = p->plugin->local_score || c->skip_score >> p->index & 1;
+    for (uint64_t left = c->profile->plan.general_scores; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(left);
+        const struct plugin_instance *p = c->profile->points[POINT_SCORE].at[i];
         int64_t same; /* which does not matter: every node gets it */
+        bool skips = c->skip_score >> p->index & 1;
         if (!skips && !(p->plugin->uniform_score && p->plugin->uniform_score(p, c, &same)))
             s->general |= 1ull << i;
     }
@@ -144,10 +121,10 @@ static void list_feasible(struct attempt *a, const uint64_t *alive)
 /* Whether PreScore of some plugin may want the list of feasible nodes. */
 static bool wants_list(const struct attempt *a)
 {
-    const struct point_plugins *points = &a->cycle.profile->points[POINT_PRE_SCORE];
-    for (uint8_t i = 0; i < points->n; i++) {
-        const struct plugin *p = points->at[i]->plugin;
-        if (!p->local_score && (!p->needs_feasible || p->needs_feasible(points->at[i], &a->cycle)))
+    const struct point_plugins *others = &a->cycle.profile->plan.general_pre_scores;
+    for (uint8_t i = 0; i < others->n; i++) {
+        const struct plugin_instance *p = others->at[i];
+        if (!p->plugin->needs_feasible || p->plugin->needs_feasible(p, &a->cycle))
             return true;
     }
     return false;
@@ -292,7 +269,7 @@ void choose_run(struct attempt *a)
     a->n_feasible = (uint32_t)bitset_count(alive, n_words);
     c->n_feasible = a->n_feasible;
     if (a->n_feasible == 0) {
-        if (!a->no_diagnosis)
+        if (a->wants.reasons)
             attempt_diagnose(a);
         if (a->outcome != ATTEMPT_ERROR)
             a->outcome = ATTEMPT_REJECTED;

@@ -26,8 +26,7 @@ bool sched_run_once(struct sched *s)
     s->n_attempts++;
     if (s->before_attempt)
         s->before_attempt(s->before_attempt_context, qp->pod);
-    s->cache.order_is_early = false;
-    attempt_run(s, &a, qp->pod, now_ms);
+    attempt_run(s, &a, qp->pod, (struct attempt_wants){ 0 });
     if (a.outcome == ATTEMPT_FITS)
         bind_start(s, &a, qp);
     else

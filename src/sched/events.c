@@ -8,12 +8,12 @@
 static void move_all(struct sched *s, enum event_resource resource, uint32_t action, const void *old, const void *now)
 {
     struct cluster_event event = { resource, action, old, now, NULL };
-    queue_move_all(s->queue, &event, MOVE_ALL, s->io.now_ms(s->io.context));
+    queue_move_all(s->queue, &event, MOVE_ALL, sched_now_ms(s));
 }
 
 static void move_derived(struct sched *s, const struct derived_events *events)
 {
-    int64_t now_ms = s->io.now_ms(s->io.context);
+    int64_t now_ms = sched_now_ms(s);
     for (uint8_t i = 0; i < events->n; i++)
         queue_move_all(s->queue, &events->at[i], MOVE_ALL, now_ms);
 }
@@ -111,7 +111,7 @@ static void assigned_pod_set(struct sched *s, const struct pod *old, const struc
 
 static void pending_pod_set(struct sched *s, const struct pod *old, const struct pod *pod)
 {
-    int64_t now_ms = s->io.now_ms(s->io.context);
+    int64_t now_ms = sched_now_ms(s);
     if (!is_ours(s, pod))
         return;
     if (!old) {
@@ -124,10 +124,8 @@ static void pending_pod_set(struct sched *s, const struct pod *old, const struct
         queue_update(s->queue, old, pod, now_ms);
         return;
     }
-    if (!(old->flags & POD_TERMINATING) && pod->flags & POD_TERMINATING) {
+    if (!(old->flags & POD_TERMINATING) && pod->flags & POD_TERMINATING)
         bind_pod_deleted(s, pod);
-        move_all(s, RES_ASSIGNED_POD, ACT_DELETE, old, NULL);
-    }
 }
 
 /* What an API server never changes, and what tells where the scheduler has the pod. */
@@ -162,10 +160,9 @@ static void pending_pod_removed(struct sched *s, const struct pod *old)
     queue_delete(s->queue, old);
     if (cache_is_assumed(&s->cache, old->meta.uid)) {
         bind_pod_deleted(s, old);
-        move_all(s, RES_ASSIGNED_POD, ACT_DELETE, old, NULL);
     } else if (old->nominated_node != SYM_EMPTY) {
         struct cluster_event event = { RES_ASSIGNED_POD, ACT_DELETE, old, NULL, NULL };
-        queue_move_all(s->queue, &event, move_up_to_priority(old->priority), s->io.now_ms(s->io.context));
+        queue_move_all(s->queue, &event, move_up_to_priority(old->priority), sched_now_ms(s));
     }
 }
 

@@ -1,5 +1,5 @@
 /* sched/evict.c - a chapter of preempt.h: carrying out what was decided. Lower nominations end, victims are
- * evicted. */
+ * evicted; those that wait at Permit or in PreBind only go back to the queue. */
 #include "sched/queue.h"
 #include "sched/sched.h"
 #include "sched/sched_priv.h"
@@ -54,13 +54,28 @@ static void evict_one(struct sched *s, const struct pod *victim, const struct po
     s->io.evict(s->io.context, e.ticket, victim, preemptor);
 }
 
+static void note_preempted(struct sched *s, const struct pod *victim, const struct pod *preemptor)
+{
+    const char *note = arena_printf(&s->arena, "Preempted by pod %s on node %s", preemptor->meta.uid,
+                                    sym_text(s->syms, victim->node_name).p);
+    s->io.event(s->io.context, &(struct event_note){ victim, false, "Preempted", "Preempting", note });
+}
+
 void evict_start(struct sched *s, const struct pod *preemptor, const struct preemption *p)
 {
     const struct candidate *chosen = p->chosen;
     end_lower_nominations(s, preemptor, s->cache.rows.at[chosen->node].name);
-    for (uint32_t i = 0; i < chosen->n_victims; i++)
-        if (!(chosen->victims[i]->flags & POD_TERMINATING))
-            evict_one(s, chosen->victims[i], preemptor);
+    for (uint32_t i = 0; i < chosen->n_victims; i++) {
+        const struct pod *victim = chosen->victims[i];
+        if (victim->flags & POD_TERMINATING)
+            continue;
+        pod_ref(victim);
+        if (bind_preempt(s, victim, p->by->plugin->name))
+            note_preempted(s, victim, preemptor);
+        else
+            evict_one(s, victim, preemptor);
+        pod_unref(s->syms, victim);
+    }
 }
 
 static void end_eviction(struct sched *s, size_t i)
@@ -78,9 +93,11 @@ void sched_victim_done(struct sched *s, io_ticket ticket, const char *error)
         if (s->evictions.at[i].ticket != ticket)
             continue;
         const struct pod *preemptor = pod_ref(s->evictions.at[i].preemptor);
+        if (!error)
+            note_preempted(s, s->evictions.at[i].victim, preemptor);
         end_eviction(s, i);
         if (error) /* nothing else would wake the pod */
-            queue_activate(s->queue, preemptor, s->io.now_ms(s->io.context));
+            queue_activate(s->queue, preemptor, sched_now_ms(s));
         pod_unref(s->syms, preemptor);
         return;
     }

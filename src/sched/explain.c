@@ -1,67 +1,9 @@
-/* sched/explain.c - see explain.h: the attempt without effects first, then what is kept of it. */
+/* sched/explain.c - see explain.h: a trial, and what is kept of it. */
 #include "sched/explain.h"
 
 #include "base/sort.h"
 #include "base/strbuf.h"
-#include "sched/attempt.h"
-
-/* ---- An attempt without effects ---- */
-
-/* What an attempt changes, or must not see. */
-struct before {
-    uint32_t start_index, n_extenders;
-    struct rand rand;
-    bool order_is_stale;
-    struct lifted_pod lifted;
-    const struct pod *pod; /* as if it had no node; a reference */
-};
-
-/* A pod with a node as it was before it got one; what it was promised then is over. */
-static const struct pod *without_node(struct sched *s, const struct pod *pod)
-{
-    if (pod->node_name == SYM_EMPTY)
-        return pod_ref(pod);
-    const struct pod *off = pod_with_node(s->syms, pod, SYM_EMPTY);
-    if (off->nominated_node == SYM_EMPTY)
-        return off;
-    const struct pod *bare = pod_with_nomination(s->syms, off, SYM_EMPTY);
-    pod_unref(s->syms, off);
-    return bare;
-}
-
-static struct before begin(struct sched *s, const struct pod *pod)
-{
-    struct before b = {
-        .start_index = s->start_index,
-        .n_extenders = s->n_extenders,
-        .rand = s->rand,
-        .order_is_stale = s->cache.order_is_stale,
-        .pod = without_node(s, pod),
-    };
-    s->n_extenders = 0;
-    b.lifted = cache_lift(&s->cache, pod->meta.uid);
-    return b;
-}
-
-static void end(struct sched *s, struct before *b)
-{
-    cache_put_back(&s->cache, b->lifted);
-    pod_unref(s->syms, b->pod);
-    s->start_index = b->start_index;
-    s->n_extenders = b->n_extenders;
-    s->rand = b->rand;
-    s->cache.order_is_early |= b->order_is_stale; /* the order of nodes depends on when it is made */
-}
-
-node_id explain_where(struct sched *s, const struct pod *pod)
-{
-    struct before b = begin(s, pod);
-    struct attempt a;
-    attempt_run_and_diagnose(s, &a, b.pod, s->now_ms);
-    node_id node = a.outcome == ATTEMPT_FITS ? a.node : NODE_NONE;
-    end(s, &b);
-    return node;
-}
+#include "sched/trial.h"
 
 /* ---- Refusals ---- */
 
@@ -410,21 +352,18 @@ static void tell_not_tried(struct work *w)
     } else if (c->pod->flags & POD_TERMINATING) {
         x->not_tried = copy(w, "it is being deleted");
     } else {
-        const struct point_plugins *gates = &c->profile->points[POINT_PRE_ENQUEUE];
-        for (uint8_t i = 0; i < gates->n && !x->not_tried; i++) {
-            struct verdict v = gates->at[i]->plugin->pre_enqueue(gates->at[i], c);
-            if (v.code == V_SUCCESS)
-                continue;
-            x->not_tried = copy(w, v.text ? v.text : "");
-            x->not_tried_plugin = copy(w, gates->at[i]->plugin->name);
-        }
+        struct filter_status gate = framework_gate(c);
+        if (gate.verdict.code == V_SUCCESS)
+            return;
+        x->not_tried = copy(w, gate.verdict.text ? gate.verdict.text : "");
+        x->not_tried_plugin = copy(w, gate.plugin->plugin->name);
     }
 }
 
-static void tell_pod(struct work *w, const struct before *b)
+static void tell_pod(struct work *w, const struct trial *t)
 {
-    const struct pod *pod = b->pod;
-    const struct placed *placed = b->lifted.placed;
+    const struct pod *pod = t->pod;
+    const struct placed *placed = t->lifted.placed;
     struct explanation *x = w->x;
     x->ns = copy_sym(w, pod->meta.ns);
     x->name = copy(w, pod->meta.name);
@@ -432,7 +371,7 @@ static void tell_pod(struct work *w, const struct before *b)
     x->priority = pod->priority;
     x->node = placed ? node_name(w, placed->node) : NULL;
     x->nominated = pod->nominated_node == SYM_EMPTY ? NULL : copy_sym(w, pod->nominated_node);
-    x->n_extenders = b->n_extenders;
+    x->n_extenders = t->n_extenders;
 }
 
 static void tell(struct work *w)
@@ -457,19 +396,19 @@ static void tell(struct work *w)
 
 void explain_pod(struct sched *s, const struct pod *pod, struct arena *arena, struct explanation *ret_explanation)
 {
-    struct before b = begin(s, pod);
-    struct attempt a;
+    struct trial t;
+    trial_begin(&t, s, pod, (struct attempt_wants){ .reasons = true, .detail = true });
+    trial_run(&t);
     *ret_explanation = (struct explanation){ 0 };
-    struct work w = { .attempt = &a, .arena = arena, .x = ret_explanation };
+    struct work w = { .attempt = &t.attempt, .arena = arena, .x = ret_explanation };
     map_str_init(&w.refusals);
     map_str_init(&w.groups);
     strbuf_init(&w.key, STRBUF_NO_MAX);
-    attempt_run_in_detail(s, &a, b.pod, s->now_ms);
-    tell_pod(&w, &b);
+    tell_pod(&w, &t);
     tell(&w);
     strbuf_fini(&w.key);
     map_str_fini(&w.refusals);
     map_str_fini(&w.groups);
     vec_fini(&w.all_groups);
-    end(s, &b);
+    trial_end(&t);
 }

@@ -1,13 +1,7 @@
 /* sched/explain.h - why a pod is where it is, where it would go, or why it fits nowhere.
  *
- * An explanation is an attempt made for the asking: on the scheduler's own state, by its own code, and
- * without any effect on it. A pod that has a node is lifted off it for the attempt and put back; where
- * the next search begins, the random numbers, the queue, the nominations and the hash of decisions stay
- * as they were. Only caches that no decision depends on get warmer. So what is said is what the
- * scheduler would do if it got to the pod now.
- *
- * Extenders are not asked, since they may have effects of their own: `n_extenders` says how many would
- * have had a say.
+ * An explanation is a trial (trial.h) told in full. So what is said is what the scheduler would do if it got to the
+ * pod now, but for extenders, which are not asked: `n_extenders` says how many would have had a say.
  *
  * The result is a copy of texts and numbers in the caller's arena, and stays valid whatever the
  * scheduler does next.
@@ -103,6 +97,3 @@ struct explanation {
 
 /* `pod` is one of the scheduler's, in its newest version (sched_pod), or one that it does not know. */
 void explain_pod(struct sched *s, const struct pod *pod, struct arena *a, struct explanation *ret_explanation);
-
-/* Just the node, by the quick way; NODE_NONE when none fits. The same promise of no effects. */
-node_id explain_where(struct sched *s, const struct pod *pod);

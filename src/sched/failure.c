@@ -34,8 +34,20 @@ static void requeue(struct sched *s, struct queued_pod *qp, const struct failure
         return;
 }
 
+/* Another pod of that name waits already: what is said of the old one would be read as said of it. */
+static bool was_replaced(const struct sched *s, const struct queued_pod *qp)
+{
+    const struct queued_pod *there = queue_find(s->queue, qp->pod->meta.ns, qp->pod->meta.name);
+    return there && strcmp(there->pod->meta.uid, qp->pod->meta.uid) != 0;
+}
+
 void failure_handle(struct sched *s, struct queued_pod *qp, const struct failure *f, int64_t now_ms)
 {
+    if (was_replaced(s, qp)) {
+        queue_done(s->queue, qp);
+        queue_release(s->queue, qp);
+        return;
+    }
     const struct pod *pod = pod_ref(qp->pod);
     requeue(s, qp, f, now_ms);
     union map_value *found = map_str_find(&s->pods, str_of(pod->meta.uid));

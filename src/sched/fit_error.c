@@ -84,6 +84,19 @@ void fit_error_add(struct cycle *c, const struct filter_status *statuses, struct
     vec_fini(&groups);
 }
 
+void fit_error_add_one(struct cycle *c, const struct filter_status *status, struct strbuf *to)
+{
+    group_vec groups = { 0 };
+    struct map_str counts;
+    count_status(&groups, status);
+    map_str_init(&counts);
+    count_reasons(c, &groups, &counts);
+    STRBUF_ADD_LIT(to, "0/1 nodes are available:");
+    add_reasons(c, &counts, to);
+    map_str_fini(&counts);
+    vec_fini(&groups);
+}
+
 const char *attempt_fit_error(struct attempt *a, const char *post_filter)
 {
     struct strbuf text;

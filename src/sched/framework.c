@@ -5,26 +5,6 @@
 
 #include "sched/sched_priv.h"
 
-static uint64_t plugins_at(const struct profile *p, enum extension_point point)
-{
-    uint64_t mask = 0;
-    for (uint8_t i = 0; i < p->points[point].n; i++)
-        mask |= 1ull << p->points[point].at[i]->index;
-    return mask;
-}
-
-void profile_settle(struct profile *p)
-{
-    uint64_t filter = plugins_at(p, POINT_FILTER), score = plugins_at(p, POINT_SCORE);
-    p->without_pre_filter = p->without_pre_score = 0;
-    for (uint8_t i = 0; i < p->n_instances; i++) {
-        p->without_pre_filter |= (uint64_t)(p->instances[i].plugin->pre_filter != NULL) << i;
-        p->without_pre_score |= (uint64_t)(p->instances[i].plugin->pre_score != NULL) << i;
-    }
-    p->without_pre_filter &= (filter | score) & ~plugins_at(p, POINT_PRE_FILTER);
-    p->without_pre_score &= score & ~plugins_at(p, POINT_PRE_SCORE);
-}
-
 const char *framework_lacks(const struct cycle *c, const struct plugin_instance *p, enum extension_point at)
 {
     const char *text = NULL;
@@ -85,6 +65,17 @@ static struct filter_status run_filters(struct cycle *c, const struct node_view 
         struct verdict v = framework_filter_with(p, c, view);
         if (v.code != V_SUCCESS)
             return (struct filter_status){ v, p };
+    }
+    return (struct filter_status){ PASS, NULL };
+}
+
+struct filter_status framework_gate(struct cycle *c)
+{
+    const struct point_plugins *gates = &c->profile->points[POINT_PRE_ENQUEUE];
+    for (uint8_t i = 0; i < gates->n; i++) {
+        struct verdict v = gates->at[i]->plugin->pre_enqueue(gates->at[i], c);
+        if (v.code != V_SUCCESS)
+            return (struct filter_status){ v, gates->at[i] };
     }
     return (struct filter_status){ PASS, NULL };
 }

@@ -212,12 +212,15 @@ struct verdict framework_filter_with(const struct plugin_instance *p, struct cyc
 const char *framework_lacks(const struct cycle *c, const struct plugin_instance *p, enum extension_point at);
 /* The words for a filter that failed. */
 const char *framework_filter_error(struct cycle *c, const struct filter_status *status);
+/* PreEnqueue: the first plugin that keeps c->pod out of the queue. verdict.code V_SUCCESS: none does; all others do, errors
+ * too. */
+struct filter_status framework_gate(struct cycle *c);
 /* Whether the pod that is tried must leave room for this one, which is nominated somewhere. */
 bool framework_respects(const struct cycle *c, const struct pod *nominated);
 /* ---- What some plugins ask the scheduler to do ---- */
 
 /* Looks for victims; sets c->nominate and c->preemption. The text has no prefix. */
-struct verdict framework_preempt(struct cycle *c, int32_t percentage, int32_t absolute);
+struct verdict framework_preempt(const struct plugin_instance *by, struct cycle *c, int32_t percentage, int32_t absolute);
 /* Whether victims of the pod's preemption are still being evicted. */
 bool framework_is_preempting(const struct cycle *c, const struct pod *pod);
 /* Sends the binding; V_WAIT: the answer comes later. */

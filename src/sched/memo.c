@@ -53,11 +53,7 @@ void memos_free(struct memos *m)
 
 static bool only_local_filters(const struct cycle *c)
 {
-    const struct point_plugins *points = &c->profile->points[POINT_FILTER];
-    for (uint8_t i = 0; i < points->n; i++)
-        if (!points->at[i]->plugin->local_filter && !(c->skip_filter >> points->at[i]->index & 1))
-            return false;
-    return c->sched->n_extenders == 0;
+    return !(c->profile->plan.general_filter_mask & ~c->skip_filter) && c->sched->n_extenders == 0;
 }
 
 static void drop_oldest(struct memos *m)
@@ -158,20 +154,11 @@ struct memo_view memos_view(struct memos *m, struct cycle *c)
 
 /* ---- Failures ---- */
 
-static bool post_filters_repeat(const struct cycle *c)
-{
-    const struct point_plugins *points = &c->profile->points[POINT_POST_FILTER];
-    for (uint8_t i = 0; i < points->n; i++)
-        if (!points->at[i]->plugin->repeatable_post_filter)
-            return false;
-    return true;
-}
-
 struct memo_failure *memos_failure(struct memos *m, struct cycle *c)
 {
     bool is_promised = c->pod->nominated_node != SYM_EMPTY ||
                        nominator_node_of(&c->sched->nominator, c->pod->meta.uid) != SYM_EMPTY;
-    if (is_promised || c->narrowed || !post_filters_repeat(c) || !only_local_filters(c))
+    if (is_promised || c->narrowed || !c->profile->plan.repeats_post_filter || !only_local_filters(c))
         return NULL;
     struct memo *memo = find_memo(m, c);
     memo->last_used = ++m->now;

@@ -17,9 +17,11 @@
 
 enum {
     SCORE_MAX = 100,
-    PLUGINS_MAX = 63, /* of one profile: sets of plugins are 64-bit masks */
+    PLUGINS_MAX = 62, /* of one profile: sets of plugins are 64-bit masks */
+    /* Bits of their own among the plugins that rejected a pod: */
+    PLUGIN_NOBODY = PLUGINS_MAX, /* for no plugin in particular: no event brings the pod back */
+    PLUGIN_EXTENDERS,            /* for all extenders */
     PROFILES_MAX = 255, /* of one scheduler: waiting pods know theirs by a byte */
-    PLUGIN_EXTENDERS = PLUGINS_MAX /* the bit that stands for extenders among plugins that rejected a pod */
 };
 
 typedef uint32_t node_id; /* as in cache.h */
@@ -34,6 +36,7 @@ struct plugin_instance;
 struct pod;
 struct queued_pod;
 struct reasons;
+struct strbuf;
 
 enum extension_point {
     POINT_PRE_ENQUEUE, POINT_QUEUE_SORT, POINT_PRE_FILTER, POINT_FILTER, POINT_POST_FILTER, POINT_PRE_SCORE,
@@ -50,6 +53,8 @@ struct plugin {
     /* Parses arguments (already decoded and defaulted, see config/) into what the instance keeps. */
     enum err_code (*init)(struct plugin_instance *p, const void *args, struct err *e);
     void (*fini)(struct plugin_instance *p);
+    /* The scheduler ends: what is kept of its cluster goes, so that the next one does not meet it. NULL: nothing is. */
+    void (*forget)(struct plugin_instance *p);
 
     struct verdict (*pre_enqueue)(const struct plugin_instance *p, struct cycle *c);
     bool (*less)(const struct plugin_instance *p, const struct queued_pod *a, const struct queued_pod *b);
@@ -101,9 +106,12 @@ struct plugin {
 
     const struct plugin_event *events; /* ends with actions 0; NULL: every event */
 
-    /* Its filter, or its score without normalisation, depends on the pod's class (pod_class.h) and on the
-     * one node alone. */
-    bool local_filter, local_score;
+    /* A local rule depends on one node, and of the pod on nothing but what its function here appends to the key
+     * (class_key.h): then its answers are kept for pods with an equal key (pod_class.h, memo.h). NULL: it may
+     * depend on more, and is asked anew in every attempt. A local filter has no state that other pods change,
+     * and texts that live as long as the plugin; a local score has a block form and is not normalised. */
+    void (*filter_key)(const struct plugin_instance *p, const struct cycle *c, struct strbuf *key);
+    void (*score_key)(const struct plugin_instance *p, const struct cycle *c, struct strbuf *key);
     /* After PreScore: every node gets this final score. */
     bool (*uniform_score)(const struct plugin_instance *p, struct cycle *c, int64_t *ret_score);
     /* Before PreScore: whether it will look at c->feasible; NULL: yes. */
@@ -163,6 +171,17 @@ struct point_plugins {
 enum tie_break { TIE_HEAP_ORDER, TIE_RANDOM, TIE_ROUND_ROBIN };
 enum node_order { ORDER_TREE, ORDER_INSERTION };
 
+/* What every attempt looks up of a profile. Scores are masks of positions at POINT_SCORE. */
+struct profile_plan {
+    bool settled;
+    struct point_plugins local_filters, general_filters; /* the plugins at POINT_FILTER, in order */
+    uint64_t local_filter_mask, general_filter_mask;     /* the same, by index in the profile */
+    uint64_t local_scores, general_scores;
+    struct point_plugins general_pre_scores; /* at POINT_PRE_SCORE, without those whose score is local */
+    bool has_quick_way;       /* choose.c can stand in for filter and score, as far as the profile goes */
+    bool repeats_post_filter; /* every plugin at POINT_POST_FILTER says repeatable_post_filter */
+};
+
 struct profile {
     const char *scheduler_name;
     sym scheduler_name_sym;
@@ -171,18 +190,23 @@ struct profile {
     struct point_plugins points[N_POINTS];
     int64_t weights[PLUGINS_MAX]; /* of POINT_SCORE, by position there */
     int64_t placement_weights[PLUGINS_MAX]; /* of POINT_PLACEMENT_SCORE, the same */
-    /* Plugins by index that filter or score, and whose PreFilter or PreScore the profile leaves out; profile_settle
-     * finds them. */
+    /* Plugins by index that filter or score, and whose PreFilter or PreScore the profile leaves out; by profile_settle. */
     uint64_t without_pre_filter, without_pre_score;
     int32_t percentage_of_nodes_to_score; /* -1: the global one */
     enum tie_break tie_break;
     enum node_order node_order;
+    bool in_use; /* by a scheduler: what plugins keep is of one cluster */
+    struct profile_plan plan; /* of all that, by profile_settle */
 };
+
+/* The last step of making a profile, when points and weights are as they stay. */
+void profile_settle(struct profile *p);
 
 static inline bool profile_has(const struct profile *p, enum extension_point point)
 {
     return p->points[point].n > 0;
 }
 
-/* To be called once all points are filled. */
-void profile_settle(struct profile *p);
+/* A scheduler takes it, once it is settled, and gives it back at its end. One at a time. */
+void profile_take(struct profile *p);
+void profile_give_back(struct profile *p);

@@ -16,6 +16,7 @@ struct entry {
 struct pod_classes {
     struct map_str by_key;
     VEC(struct entry *) entries;
+    struct entry *last; /* used last: pods of one class often come in a row; NULL: gone */
     uint64_t now;
     struct strbuf key; /* scratch */
 };
@@ -30,6 +31,8 @@ struct pod_classes *pod_classes_new(void)
 
 static void free_entry(struct pod_classes *k, struct entry *e)
 {
+    if (k->last == e)
+        k->last = NULL;
     map_str_remove(&k->by_key, e->key, NULL);
     free((void *)(uintptr_t)e->key.p);
     free(e->class.alive);
@@ -48,109 +51,38 @@ void pod_classes_free(struct pod_classes *k)
     free(k);
 }
 
-/* ---- The key: all that local plugins read of a pod. Syms in it are held by no one: a class that outlives its pods may
- * meet a number that means another text by now, and would then answer for the wrong pods. So the key has the
- * texts. ---- */
+/* ---- The key ---- */
 
-static void add_num(struct strbuf *key, int64_t n)
+/* After what a plugin appended stands how long that was, so that two plugins' parts cannot be taken for each other's. */
+static void end_part(struct strbuf *key, size_t begin)
 {
+    uint32_t n = (uint32_t)(key->n - begin);
     strbuf_add(key, &n, sizeof(n));
-}
-
-static void add_sym(struct strbuf *key, const struct cycle *c, sym s)
-{
-    struct str text = s == SYM_NONE ? (struct str){ NULL, 0 } : sym_text(c->syms, s);
-    add_num(key, (int64_t)text.n);
-    strbuf_add_str(key, text);
-}
-
-static void add_rules(struct strbuf *key, const struct cycle *c, const struct match_rule *rules, uint32_t n)
-{
-    add_num(key, n);
-    for (uint32_t i = 0; i < n; i++) {
-        add_sym(key, c, rules[i].key);
-        add_num(key, (int64_t)rules[i].op << 32 | rules[i].n_values);
-        if (rules[i].op == MATCH_GT || rules[i].op == MATCH_LT)
-            add_num(key, rules[i].number);
-        else
-            for (uint32_t k = 0; k < rules[i].n_values; k++)
-                add_sym(key, c, rules[i].values[k]);
-    }
-}
-
-static void add_term(struct strbuf *key, const struct cycle *c, const struct node_rule *t)
-{
-    add_num(key, t->labels.mode | t->empty << 8 | t->broken << 9);
-    if (t->labels.mode == MATCHER_ALL_OF)
-        add_rules(key, c, t->labels.at, t->labels.n);
-    add_rules(key, c, t->fields, t->n_fields);
-}
-
-static void add_node_affinity(struct strbuf *key, const struct cycle *c, const struct pod_node_affinity *a)
-{
-    add_num(key, a->node_selector.n);
-    for (uint32_t i = 0; i < a->node_selector.n; i++) {
-        add_sym(key, c, a->node_selector.at[i].key);
-        add_sym(key, c, a->node_selector.at[i].value);
-    }
-    add_num(key, a->required.given ? a->required.n : -1);
-    for (uint32_t i = 0; i < a->required.n; i++)
-        add_term(key, c, &a->required.at[i]);
-}
-
-static void add_amounts(struct strbuf *key, const struct cycle *c, const struct amounts *a)
-{
-    add_num(key, a->milli_cpu);
-    add_num(key, a->memory);
-    add_num(key, a->ephemeral_storage);
-    add_num(key, a->n_scalars);
-    for (uint32_t i = 0; i < a->n_scalars; i++) {
-        add_sym(key, c, a->scalars[i].name);
-        add_num(key, a->scalars[i].amount);
-    }
-}
-
-static void add_tolerations(struct strbuf *key, const struct cycle *c, const struct pod *pod)
-{
-    add_num(key, pod->n_tolerations);
-    for (uint32_t i = 0; i < pod->n_tolerations; i++) {
-        const struct toleration_form *t = &pod->tolerations[i];
-        add_sym(key, c, t->key);
-        add_sym(key, c, t->value);
-        add_num(key, t->op << 8 | t->effect);
-    }
-}
-
-static void add_ports(struct strbuf *key, const struct cycle *c, const struct pod *pod)
-{
-    add_num(key, pod->n_ports);
-    for (uint32_t i = 0; i < pod->n_ports; i++) {
-        add_sym(key, c, pod->ports[i].ip);
-        add_sym(key, c, pod->ports[i].protocol);
-        add_num(key, pod->ports[i].port);
-    }
 }
 
 void pod_class_key(struct strbuf *key, const struct cycle *c, uint64_t local_scores)
 {
-    const struct pod *pod = c->pod;
+    const struct profile *profile = c->profile;
+    const struct profile_plan *plan = &profile->plan;
+    uint64_t skipped = c->skip_filter & plan->local_filter_mask;
     strbuf_reset(key);
-    add_num(key, (int64_t)(uintptr_t)c->profile);
-    add_num(key, (int64_t)local_scores);
-    add_num(key, (int64_t)c->skip_filter);
-    add_num(key, pod->flags & (POD_NEEDS_RESTART_ALL | POD_NEEDS_USERNS_HOSTNET | POD_HAS_NODE_SELECTOR |
-                               POD_HAS_REQUIRED_NODE_AFFINITY));
-    add_sym(key, c, pod->node_name);
-    add_amounts(key, c, pod->fit);
-    add_num(key, (pod->score == pod->fit) << 1 | (pod->requested == pod->fit));
-    if (pod->score != pod->fit)
-        add_amounts(key, c, pod->score);
-    if (pod->requested != pod->fit)
-        add_amounts(key, c, pod->requested);
-    add_tolerations(key, c, pod);
-    add_ports(key, c, pod);
-    if (pod->node_affinity)
-        add_node_affinity(key, c, pod->node_affinity);
+    strbuf_add(key, &profile, sizeof(profile));
+    strbuf_add(key, &local_scores, sizeof(local_scores));
+    strbuf_add(key, &skipped, sizeof(skipped));
+    for (uint8_t i = 0; i < plan->local_filters.n; i++) {
+        const struct plugin_instance *p = plan->local_filters.at[i];
+        size_t begin = key->n;
+        if (skipped >> p->index & 1)
+            continue;
+        p->plugin->filter_key(p, c, key);
+        end_part(key, begin);
+    }
+    for (uint64_t left = local_scores; left; left &= left - 1) {
+        const struct plugin_instance *p = profile->points[POINT_SCORE].at[__builtin_ctzll(left)];
+        size_t begin = key->n;
+        p->plugin->score_key(p, c, key);
+        end_part(key, begin);
+    }
 }
 
 /* ---- Rows ---- */
@@ -163,11 +95,10 @@ struct work {
 
 static bool local_filters_pass(struct cycle *c, const struct node_view *view)
 {
-    const struct point_plugins *points = &c->profile->points[POINT_FILTER];
-    for (uint8_t i = 0; i < points->n; i++) {
-        const struct plugin_instance *p = points->at[i];
-        if (p->plugin->local_filter && !(c->skip_filter >> p->index & 1) &&
-            p->plugin->filter(p, c, view).code != V_SUCCESS)
+    const struct point_plugins *filters = &c->profile->plan.local_filters;
+    for (uint8_t i = 0; i < filters->n; i++) {
+        const struct plugin_instance *p = filters->at[i];
+        if (!(c->skip_filter >> p->index & 1) && p->plugin->filter(p, c, view).code != V_SUCCESS)
             return false;
     }
     return true;
@@ -216,10 +147,10 @@ static void filter_all(struct work *w)
     uint64_t *alive = w->e->class.alive;
     size_t n_words = bitset_words(c->cache->col.n_rows);
     bitset_copy(alive, c->cache->col.listed, n_words);
-    const struct point_plugins *points = &c->profile->points[POINT_FILTER];
-    for (uint8_t i = 0; i < points->n; i++) {
-        const struct plugin_instance *p = points->at[i];
-        if (!p->plugin->local_filter || c->skip_filter >> p->index & 1)
+    const struct point_plugins *filters = &c->profile->plan.local_filters;
+    for (uint8_t i = 0; i < filters->n; i++) {
+        const struct plugin_instance *p = filters->at[i];
+        if (c->skip_filter >> p->index & 1)
             continue;
         if (p->plugin->filter_block) {
             p->plugin->filter_block(p, c, alive);
@@ -298,11 +229,18 @@ static struct entry *new_entry(struct pod_classes *k, node_id n_rows_max)
     return e;
 }
 
+static struct entry *find_entry(const struct pod_classes *k)
+{
+    if (k->last && str_eq(k->last->key, strbuf_str(&k->key)))
+        return k->last;
+    union map_value *found = map_str_find(&k->by_key, strbuf_str(&k->key));
+    return found ? found->ptr : NULL;
+}
+
 const struct pod_class *pod_classes_get(struct pod_classes *k, struct cycle *c, uint64_t local_scores)
 {
     pod_class_key(&k->key, c, local_scores);
-    union map_value *found = map_str_find(&k->by_key, strbuf_str(&k->key));
-    struct entry *e = found ? found->ptr : new_entry(k, c->cache->col.n_rows_max);
+    struct entry *found = find_entry(k), *e = found ? found : new_entry(k, c->cache->col.n_rows_max);
     struct work w = { e, c, local_scores };
     bool fresh = found && e->order_epoch == c->cache->order_epoch && e->n_rows_max == c->cache->col.n_rows_max;
     if (!fresh || !cache_changes(c->cache, e->generation, repair_row, &w)) {
@@ -314,5 +252,6 @@ const struct pod_class *pod_classes_get(struct pod_classes *k, struct cycle *c, 
     e->generation = c->cache->generation;
     e->order_epoch = c->cache->order_epoch;
     e->last_used = ++k->now;
+    k->last = e;
     return &e->class;
 }

@@ -7,7 +7,7 @@
  * says have moved. What depends on other nodes (spreading, affinity between pods, volumes) is computed
  * anew in every cycle, on top.
  *
- * A plugin says with `local_filter` and `local_score` (framework.h) that its answers are of that kind.
+ * Plugins say which of their rules are of that kind, and by what of the pod classes are told apart (class_key.h).
  *
  * Thread: scheduling thread only. Bounded: classes not used longest are dropped (POD_CLASSES_MAX,
  * POD_CLASSES_BYTES_MAX). */
@@ -33,5 +33,6 @@ void pod_classes_free(struct pod_classes *k);
  * plugins. Valid until the next call. `local_scores` is the mask of score positions that `partial`
  * sums. */
 const struct pod_class *pod_classes_get(struct pod_classes *k, struct cycle *c, uint64_t local_scores);
-/* What makes the class: all that local plugins read of a pod, as bytes. */
+/* What makes the class: the local rules that have a say, and what they read of the pod. PreFilter has run. Without scores
+ * it tells how filters answer. */
 void pod_class_key(struct strbuf *key, const struct cycle *c, uint64_t local_scores);

@@ -3,13 +3,14 @@
 #include "sched/attempt.h"
 #include "sched/preempt.h"
 
-struct verdict framework_preempt(struct cycle *c, int32_t percentage, int32_t absolute)
+struct verdict framework_preempt(const struct plugin_instance *by, struct cycle *c, int32_t percentage, int32_t absolute)
 {
     struct verdict v = preempt_eligible(c);
     if (v.code != V_SUCCESS)
         return v; /* what it was promised stays promised */
     struct preemption *p = ARENA_NEW(c->arena, struct preemption);
     v = preempt_find(c, (struct preemption_limits){ percentage, absolute }, p);
+    p->by = by;
     c->preemption = p;
     if (v.code == V_SUCCESS)
         c->nominate = c->cache->rows.at[p->chosen->node].name;

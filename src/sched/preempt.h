@@ -14,6 +14,7 @@ struct candidate {
 };
 
 struct preemption {
+    const struct plugin_instance *by;
     uint32_t n_potential;         /* nodes among which a random one was the first to be looked at */
     struct candidate *candidates; /* those without violations first */
     uint32_t n_candidates;

@@ -57,12 +57,7 @@ uint64_t finder_failing(struct finder *f, const struct node_view *view)
 
 uint64_t finder_wide_filters(const struct finder *f)
 {
-    const struct point_plugins *points = &f->c->profile->points[POINT_FILTER];
-    uint64_t wide = 0;
-    for (uint8_t i = 0; i < points->n; i++)
-        if (!points->at[i]->plugin->local_filter)
-            wide |= 1ull << points->at[i]->index;
-    return wide;
+    return f->c->profile->plan.general_filter_mask;
 }
 
 /* ---- From a proposal to a remedy ---- */
@@ -357,7 +352,7 @@ static void look_at_nodes(struct finder *f)
 {
     const struct cache *cache = &f->s->cache;
     struct attempt base;
-    if (!attempt_begin(f->s, &base, f->pod, f->what_if.now_ms) || !attempt_pre_filter(&base))
+    if (!attempt_begin(f->s, &base, f->pod, (struct attempt_wants){ 0 }) || !attempt_pre_filter(&base))
         return;
     f->c = &base.cycle;
     node_id *rows = arena_alloc(f->arena, cache->order.n * sizeof(*rows));

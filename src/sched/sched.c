@@ -7,20 +7,35 @@
 #include "sched/queue.h"
 #include "sched/sched_priv.h"
 
+/* Clocks come from outside. Within these bounds no sum or difference with another time or a duration overflows. */
+#define CLOCK_MAX (INT64_MAX / 4)
+
+static int64_t bounded(int64_t time)
+{
+    return time > CLOCK_MAX ? CLOCK_MAX : time < -CLOCK_MAX ? -CLOCK_MAX : time;
+}
+
+int64_t sched_now_ms(const struct sched *s)
+{
+    return bounded(s->io.now_ms(s->io.context));
+}
+
 void sched_read_clocks(struct sched *s)
 {
-    s->now_ms = s->io.now_ms(s->io.context);
-    s->now_s = s->io.wall_s(s->io.context);
+    s->now_ms = sched_now_ms(s);
+    s->now_s = bounded(s->io.wall_s(s->io.context));
 }
 
 struct sched *sched_new(const struct sched_options *options)
 {
+    for (uint32_t i = 0; i < options->n_profiles; i++)
+        assert(options->profiles[i]->plan.settled);
     struct sched *s = mem_zalloc(sizeof(*s));
     s->syms = options->syms;
     s->profiles = options->profiles;
     s->n_profiles = options->n_profiles;
     for (uint32_t i = 0; i < s->n_profiles; i++)
-        profile_settle(s->profiles[i]);
+        profile_take(s->profiles[i]);
     s->extenders = options->extenders;
     s->n_extenders = options->n_extenders;
     s->io = options->io;
@@ -70,6 +85,8 @@ void sched_free(struct sched *s)
     map_str_fini(&s->pods);
     map_str_fini(&s->preempting);
     arena_fini(&s->arena);
+    for (uint32_t i = 0; i < s->n_profiles; i++)
+        profile_give_back(s->profiles[i]);
     free(s);
 }
 

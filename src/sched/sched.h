@@ -17,7 +17,7 @@ struct sched;
 
 struct sched_options {
     struct sym_table *syms;
-    struct profile *const *profiles; /* live as long as the scheduler */
+    struct profile *const *profiles; /* live as long as the scheduler, and are no other's meanwhile */
     uint32_t n_profiles;
     struct extender *const *extenders;
     uint32_t n_extenders;

@@ -28,6 +28,7 @@ struct binding {
     uint32_t next_extender;               /* the first that has not been asked to bind */
     uint64_t skips_pre_bind; /* plugins with nothing to do */
     uint8_t next_pre_bind;   /* position at POINT_PRE_BIND */
+    bool binds;              /* PreBind is over */
     uint32_t index; /* in sched.bindings */
 };
 
@@ -76,8 +77,10 @@ void bind_start(struct sched *s, struct attempt *a, struct queued_pod *qp);
 /* Ends the waits whose time is over. */
 void bind_check_timeouts(struct sched *s, int64_t now_ms);
 int64_t bind_due_ms(const struct sched *s);
-/* The pod is being deleted while it waits. */
+/* A pod that is assumed is being deleted, or gone. */
 void bind_pod_deleted(struct sched *s, const struct pod *pod);
+/* Sends a victim that is not bound yet back to the queue, instead of evicting it; false: it is too late for that. */
+bool bind_preempt(struct sched *s, const struct pod *victim, const char *by);
 void bind_free_all(struct sched *s);
 struct binding *bind_find(const struct sched *s, const char *uid);
 
@@ -97,6 +100,8 @@ void evict_free_all(struct sched *s);
 
 /* At the beginning of a turn, and of what time brings. */
 void sched_read_clocks(struct sched *s);
+/* The clock of io.h, read now. */
+int64_t sched_now_ms(const struct sched *s);
 
 /* Adds a decision to the hash. */
 void sched_note_decision(struct sched *s, const struct pod *pod, struct str outcome);

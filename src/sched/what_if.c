@@ -1,9 +1,9 @@
 /* sched/what_if.c - see what_if.h. */
 #include "sched/what_if.h"
 
-#include "sched/attempt.h"
-#include "sched/pod_class.h"
 #include "sched/memo.h"
+#include "sched/pod_class.h"
+#include "sched/trial.h"
 
 bool what_if_can(const struct sched *s)
 {
@@ -19,7 +19,6 @@ void what_if_begin(struct what_if *w, struct sched *s)
         .sched = s,
         .pod_classes = s->pod_classes,
         .memos = s->memos,
-        .now_ms = s->now_ms,
         .order_was_stale = s->cache.order_is_stale,
     };
     cache_update_order(&s->cache);
@@ -91,45 +90,22 @@ void what_if_undo(struct what_if *w)
 
 /* ---- The question ---- */
 
-/* Anything but success at PreEnqueue keeps a pod out of the queue. */
-static bool enters_queue(const struct what_if *w, const struct pod *pod)
+static bool enters_queue(struct trial *t)
 {
-    struct sched *s = w->sched;
-    const struct profile *profile = sched_profile(s, pod->scheduler_name);
-    if (!profile || pod->flags & POD_TERMINATING)
-        return false;
-    arena_reset(&s->arena);
-    struct cycle cycle = {
-        .arena = &s->arena,
-        .cache = &s->cache,
-        .objects = s->objects,
-        .syms = s->syms,
-        .profile = profile,
-        .sched = s,
-        .pod = pod,
-        .now_ms = w->now_ms,
-    };
-    const struct point_plugins *gates = &profile->points[POINT_PRE_ENQUEUE];
-    for (uint8_t i = 0; i < gates->n; i++)
-        if (gates->at[i]->plugin->pre_enqueue(gates->at[i], &cycle).code != V_SUCCESS)
-            return false;
-    return true;
+    struct cycle *c = &t->attempt.cycle;
+    return c->profile && !(c->pod->flags & POD_TERMINATING) && framework_gate(c).verdict.code == V_SUCCESS;
 }
 
 struct what_if_answer what_if_ask(struct what_if *w, const struct pod *pod)
 {
-    struct sched *s = w->sched;
     struct what_if_answer answer = { .node = SYM_NONE };
-    answer.enters_queue = enters_queue(w, pod);
-    if (!answer.enters_queue)
-        return answer;
-    uint32_t start_index = s->start_index;
-    struct rand rand = s->rand;
-    struct attempt a;
-    attempt_run(s, &a, pod, w->now_ms);
-    s->start_index = start_index;
-    s->rand = rand;
-    if (a.outcome != ATTEMPT_FITS)
-        return answer;
-    return (struct what_if_answer){ true, true, s->cache.rows.at[a.node].name, a.n_feasible };
+    struct trial t;
+    trial_begin(&t, w->sched, pod, (struct attempt_wants){ 0 });
+    answer.enters_queue = enters_queue(&t);
+    if (answer.enters_queue)
+        trial_run(&t);
+    if (answer.enters_queue && t.attempt.outcome == ATTEMPT_FITS)
+        answer = (struct what_if_answer){ true, true, w->sched->cache.rows.at[t.attempt.node].name, t.attempt.n_feasible };
+    trial_end(&t);
+    return answer;
 }

@@ -1,9 +1,9 @@
 /* sched/what_if.h - would this pod find a node if the cluster were a little different?
  *
  * Between what_if_begin and what_if_end the state may be changed for a while: nodes that look different,
- * a node more, pods lifted off their nodes. what_if_ask makes an attempt for a pod on that state, an
- * ordinary one without preemption, in which every other pod stays where it is; nominated pods count as
- * always. what_if_undo takes all changes back.
+ * a node more, pods lifted off their nodes. what_if_ask makes a trial (trial.h) for a pod on that state,
+ * without preemption: every other pod stays where it is; nominated pods count as always. what_if_undo
+ * takes all changes back.
  *
  * Afterwards the scheduler decides as if nobody had asked: rows, their pods and ports, the order of nodes
  * and where the next search begins are what they were, also in their order. What is remembered between
@@ -36,7 +36,6 @@ struct what_if {
     struct pod_classes *pod_classes; /* the scheduler's own */
     struct memos *memos;     /* the same */
     VEC(struct what_if_step) steps;
-    int64_t now_ms;
     bool order_was_stale;
 };
 

@@ -5,7 +5,8 @@
  * too, because it has the limits for volumes. Pods of DaemonSets that are not given are copied with
  * it; expansion makes those of the DaemonSets that are. */
 #include "sim/change.h"
-#include "sim/edit.h"
+
+#include "api/edit.h"
 
 static void set(struct sim_input *in, struct sim_object *o, const char *path, struct value to)
 {

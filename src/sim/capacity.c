@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/sort.h"
-#include "sim/defaults.h"
+#include "sim/admission.h"
 #include "sim/expand.h"
 
 enum { REASONS_MAX = 64 };
@@ -35,8 +35,9 @@ static enum err_code add_classes(struct sim_input *to, const struct sim_input *f
     for (size_t i = 0; i < from->objects.n; i++) {
         const struct sim_object *o = &from->objects.at[i];
         struct sim_object class = { .type = o->type, .value = o->value, .origin = o->origin };
-        if (strcmp(o->kind, "PriorityClass") == 0 && !sim_input_find(to, o->kind, "", o->name) &&
-            sim_input_add(to, &class, e))
+        bool counts = strcmp(o->kind, "PriorityClass") == 0 || strcmp(o->kind, "RuntimeClass") == 0 ||
+                      strcmp(o->kind, "LimitRange") == 0;
+        if (counts && !o->removed && !sim_input_find(to, o->kind, o->ns, o->name) && sim_input_add(to, &class, e))
             return e->code;
     }
     return ERR_OK;
@@ -55,7 +56,12 @@ static enum err_code model_form(struct sim_input *file, const struct sim_object 
     pod.ns = model->ns;
     pod.name = model->name;
     pod.sim_kind = sim_kind_of(pod.type);
-    sim_defaults(file, sim_default_classes(file), &pod);
+    struct sim_admission admission;
+    sim_admission_init(&admission, file);
+    const char *refused = sim_admit(&admission, &pod);
+    sim_admission_fini(&admission);
+    if (refused)
+        return err_set(e, ERR_INVALID, "the API server would refuse it: %s", refused);
     if (sim_object_form(file, &pod, e))
         return e->code;
     *ret_form = sim_pod_form(&pod);

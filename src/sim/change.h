@@ -1,7 +1,7 @@
 /* sim/change.h - what-if: changes of a simulation's input.
  *
- * A change is applied to a copy of an input that was completed (forms.h) and not expanded yet: what
- * controllers do about it, expansion does. Pods that lose their node and have a controller other
+ * A change is applied to an input that is complete (forms.h) and is going to be expanded: what controllers do about it,
+ * expansion does. It is a copy of what was given, or, for a what-if, what a run of that has become (changed.h). Pods that lose their node and have a controller other
  * than a DaemonSet are made again: they keep their name, have no node and are tried after all
  * others.
  *

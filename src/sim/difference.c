@@ -99,7 +99,7 @@ static void compare_pods(struct sim_difference *d)
         add_shift(d, v ? &before->pods.at[v->num] : NULL, &after->pods.at[i]);
     }
     for (size_t i = 0; i < before->pods.n; i++)
-        if (!map_str_find(&is, str_of(keys[i])))
+        if (before->pods.at[i].state != SIM_EVICTED && !map_str_find(&is, str_of(keys[i])))
             add_shift(d, &before->pods.at[i], NULL);
     map_str_fini(&was);
     map_str_fini(&is);

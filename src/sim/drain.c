@@ -188,7 +188,8 @@ static void decide_world(struct sim_drain *d, struct sim_world *w, decided_vec *
     vec_reset(&d->stays);
     for (size_t i = 0; i < w->pods.n; i++) {
         const struct sim_pod *p = &w->pods.at[i];
-        if (p->state != SIM_RUNNING || !is_drained(d, p->form->node_name))
+        bool has_node = p->state == SIM_RUNNING || p->state == SIM_PLACED; /* and, in its form: before this run */
+        if (!has_node || !is_drained(d, p->form->node_name))
             continue;
         struct sim_stay who = { .ns = p->ns, .name = p->name, .owner = p->owner,
                                 .node = keep(d, sym_text(w->syms, p->form->node_name).p) };

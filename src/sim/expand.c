@@ -4,11 +4,14 @@
 
 #include <stdio.h>
 
+#include "api/edit.h"
+#include "api/generate_name.h"
 #include "codec/json.h"
 #include "plugins/plugins.h"
+#include "sim/admission.h"
 #include "sim/check.h"
-#include "sim/defaults.h"
-#include "sim/edit.h"
+#include "sim/claims.h"
+#include "sim/constant.h"
 #include "sim/forms.h"
 
 struct expansion {
@@ -18,7 +21,7 @@ struct expansion {
     struct map_str owners;   /* the same texts -> themselves */
     const struct node **nodes; /* for DaemonSets */
     uint32_t n_nodes, n_made;
-    struct sim_default_classes classes;
+    struct sim_admission admission;
     const char *checked; /* the owner whose pods were checked last: they are alike */
 };
 
@@ -122,20 +125,6 @@ static int64_t count_of(const struct expansion *x, const char *owner)
 
 /* ---- Making one pod ---- */
 
-/* Upstream's alphabet of made names: no vowels, no digits that look like letters. */
-static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
-enum { SUFFIX_LETTERS = 5, SUFFIXES = 27 * 27 * 27 * 27 * 27, SUFFIX_STEP = 7368787 /* shares no factor with 27 */ };
-
-/* Looks drawn by lot; no two of the first SUFFIXES numbers give the same. */
-static const char *suffix(struct arena *a, uint32_t number)
-{
-    uint32_t n = (uint32_t)(((uint64_t)number + 1) * SUFFIX_STEP % SUFFIXES);
-    char text[SUFFIX_LETTERS + 1] = "";
-    for (int i = 0; i < SUFFIX_LETTERS; i++, n /= 27)
-        text[i] = alphabet[n % 27];
-    return arena_cstr(a, str_of(text));
-}
-
 static const char *hash_text(struct arena *a, const struct type *t, const struct value *v)
 {
     struct strbuf json;
@@ -148,7 +137,7 @@ static const char *hash_text(struct arena *a, const struct type *t, const struct
     char text[11];
     snprintf(text, sizeof(text), "%u", hash);
     for (char *c = text; *c; c++)
-        *c = alphabet[(*c - '0') * 2];
+        *c = name_alphabet[(*c - '0') * 2];
     return arena_cstr(a, str_of(text));
 }
 
@@ -166,7 +155,7 @@ static void set_label(struct expansion *x, struct sim_object *o, const char *key
 static struct value owner_references(struct expansion *x, const struct sim_object *owner)
 {
     struct arena *a = &x->in->arena;
-    struct value ref = edit_constant(a, "meta/v1.OwnerReference", "{\"controller\":true,\"blockOwnerDeletion\":true}");
+    struct value ref = constant_value(a, "meta/v1.OwnerReference", "{\"controller\":true,\"blockOwnerDeletion\":true}");
     const struct type *t = schema_type(STR("meta/v1.OwnerReference"));
     ref = edit_set(a, t, &ref, "apiVersion", owner->value.slots[SLOT_API_VERSION]);
     ref = edit_set(a, t, &ref, "kind", edit_text(owner->kind));
@@ -220,8 +209,9 @@ static enum err_code add_made(struct expansion *x, const struct sim_object *o, s
 {
     if (sim_input_add(x->in, o, e))
         return e->code;
-    struct sim_object *added = vec_last(&x->in->objects);
-    sim_defaults(x->in, x->classes, added);
+    struct sim_object *added = &x->in->objects.at[x->in->last];
+    if (!sim_is_pod(added))
+        sim_defaults(&x->admission, added);
     if (sim_object_form(x->in, added, e))
         return e->code;
     if (!added->owner || added->owner != x->checked)
@@ -240,11 +230,30 @@ static enum err_code add_named(struct expansion *x, struct sim_object *pod, cons
 /* The next name "prefix-xxxxx" that is free; *number goes on behind it. */
 static const char *free_name(struct expansion *x, const char *ns, const char *prefix, uint32_t *number)
 {
+    struct str base = str_of(arena_printf(&x->in->waiting, "%s-", prefix));
     const char *name;
     do
-        name = arena_printf(&x->in->waiting, "%s-%s", prefix, suffix(&x->in->waiting, (*number)++));
+        name = name_generate(&x->in->waiting, base, (*number)++);
     while (sim_input_find(x->in, "Pod", ns, name));
     return name;
+}
+
+/* The pod that n pods of a controller begin with; false when an API server would let in none of them, which is noted. */
+static bool admit_pods(struct expansion *x, struct sim_object *pod, int64_t n)
+{
+    const char *refused = n > 0 ? sim_admit(&x->admission, pod) : NULL;
+    if (refused)
+        sim_refuse(x->in, pod->owner, (uint32_t)n, refused);
+    return n > 0 && !refused;
+}
+
+/* The same for the first of n that are left, which is about to be made. */
+static bool admit_one(struct expansion *x, const struct sim_object *pod, int64_t n)
+{
+    const char *refused = sim_admit_quota(&x->admission, pod);
+    if (refused)
+        sim_refuse(x->in, pod->owner, (uint32_t)n, refused);
+    return !refused;
 }
 
 /* ---- Controllers ---- */
@@ -260,8 +269,10 @@ static enum err_code make_alike(struct expansion *x, const struct sim_object *co
     if (check_number(x, controller, n, e))
         return e->code;
     struct sim_object pod = pod_of(x, controller, owner);
+    if (!admit_pods(x, &pod, n))
+        return ERR_OK;
     uint32_t number = 0;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && admit_one(x, &pod, n - i); i++) {
         struct sim_object one = pod;
         struct arena_mark mark = arena_save(&x->in->waiting);
         if (add_named(x, &one, free_name(x, controller->ns, controller->name, &number), e))
@@ -321,15 +332,67 @@ static enum err_code make_set(struct expansion *x, const struct sim_object *d, s
                                                             STR("pod-template-hash"), edit_text(hash)));
     if (add_made(x, &o, e))
         return e->code;
-    *ret_set = *vec_last(&x->in->objects);
+    *ret_set = x->in->objects.at[x->in->last];
     return ERR_OK;
+}
+
+/* Without the label that every ReplicaSet has for itself. */
+static struct value plain_labels(struct arena *a, const struct value *labels)
+{
+    struct member *kept = ARENA_NEW_N(a, struct member, labels->kind == VALUE_MAP ? labels->n : 0);
+    uint32_t n = 0;
+    for (uint32_t i = 0; labels->kind == VALUE_MAP && i < labels->n; i++)
+        if (!str_is(labels->members[i].key, "pod-template-hash"))
+            kept[n++] = labels->members[i];
+    return value_map(kept, n);
+}
+
+/* Whether the Deployment was changed after its ReplicaSet was made. */
+static bool is_rolled_out(struct expansion *x, const struct sim_object *d, const struct sim_object *set)
+{
+    if (!d->replaced)
+        return true;
+    struct arena *a = &x->in->waiting;
+    struct value wanted = plain_labels(a, sim_field(d, "spec.template.metadata.labels"));
+    struct value has = plain_labels(a, sim_field(set, "spec.template.metadata.labels"));
+    return value_equal(&wanted, &has) &&
+           value_equal(sim_field(d, "spec.template.spec"), sim_field(set, "spec.template.spec"));
+}
+
+/* The pods of the old template leave, as they have when the rollout is over. */
+static void drop_pods(struct expansion *x, const struct sim_object *d, const char *owner)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < x->in->objects.n; i++) {
+        struct sim_object *o = &x->in->objects.at[i];
+        bool its = sim_is_pod(o) && !o->removed && o->owner && strcmp(o->owner, owner) == 0;
+        n += its;
+        if (its)
+            sim_input_remove(x->in, o);
+    }
+    map_str_put(&x->counts, str_of(owner), NULL)->num = 0;
+    sim_warn(x->in, "%s: %s has another template than the %u pod%s that it has: they are taken as rolled out", d->origin,
+             owner, n, n == 1 ? "" : "s");
+}
+
+static enum err_code retire_set(struct expansion *x, const struct sim_object *set, struct err *e)
+{
+    struct sim_object *o = sim_input_find(x->in, "ReplicaSet", set->ns, set->name);
+    sim_object_set(x->in, o, "spec.replicas", value_int(0));
+    return sim_object_form(x->in, o, e);
 }
 
 static enum err_code expand_deployment(struct expansion *x, const struct sim_object *d, struct err *e)
 {
     const char *owner = owner_text(x, d);
-    int64_t lacking = sim_int(d, "spec.replicas", 1) - count_of(x, owner);
     const struct sim_object *found = sim_current_set(x->in, d);
+    if (found && !is_rolled_out(x, d, found)) {
+        drop_pods(x, d, owner);
+        if (retire_set(x, found, e))
+            return e->code;
+        found = NULL;
+    }
+    int64_t lacking = sim_int(d, "spec.replicas", 1) - count_of(x, owner);
     struct sim_object set;
     if (found)
         set = *found;
@@ -395,12 +458,17 @@ static enum err_code expand_stateful_set(struct expansion *x, const struct sim_o
     int64_t first = sim_int(o, "spec.ordinals.start", 0), n = sim_int(o, "spec.replicas", 1);
     if (check_number(x, o, n, e))
         return e->code;
-    const struct sim_object pod = pod_of(x, o, owner_text(x, o));
+    struct sim_object pod = pod_of(x, o, owner_text(x, o));
+    int64_t lacking = n - count_of(x, pod.owner);
+    if (!admit_pods(x, &pod, lacking))
+        return ERR_OK;
     for (int64_t i = first; i < first + n; i++) {
         struct arena_mark mark = arena_save(a);
         const char *name = arena_printf(a, "%s-%lld", o->name, (long long)i);
         if (sim_input_find(x->in, "Pod", o->ns, name))
             continue;
+        if (!admit_one(x, &pod, lacking--))
+            break;
         struct sim_object one = pod;
         set_label(x, &one, "statefulset.kubernetes.io/pod-name", name);
         set_label(x, &one, "apps.kubernetes.io/pod-index", arena_printf(a, "%lld", (long long)i));
@@ -430,7 +498,7 @@ static void add_daemon_tolerations(struct expansion *x, struct sim_object *pod)
     struct value all = *sim_field(pod, "spec.tolerations");
     unsigned n = sim_field(pod, "spec.hostNetwork")->b ? N : N - 1;
     for (unsigned i = 0; i < n; i++)
-        all = edit_append(a, &all, edit_constant(a, "core/v1.Toleration", tolerations[i]));
+        all = edit_append(a, &all, constant_value(a, "core/v1.Toleration", tolerations[i]));
     set(x, pod, "spec.tolerations", all);
 }
 
@@ -446,7 +514,7 @@ static void pin_to_node(struct expansion *x, struct sim_object *pod, const char 
     const char *text = arena_cstr(a, strbuf_str(&json));
     strbuf_fini(&json);
     set(x, pod, "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
-        edit_constant(a, "core/v1.NodeSelector", text));
+        constant_value(a, "core/v1.NodeSelector", text));
 }
 
 static enum err_code decode_pod(struct expansion *x, const struct sim_object *o, const struct pod **ret_pod,
@@ -467,6 +535,8 @@ static enum err_code expand_daemon_set(struct expansion *x, const struct sim_obj
     const char *owner = owner_text(x, o);
     struct sim_object pod = pod_of(x, o, owner);
     add_daemon_tolerations(x, &pod);
+    if (!admit_pods(x, &pod, x->n_nodes))
+        return ERR_OK;
     const struct pod *form;
     if (decode_pod(x, &pod, &form, e))
         return e->code;
@@ -476,7 +546,7 @@ static enum err_code expand_daemon_set(struct expansion *x, const struct sim_obj
         const struct node *node = x->nodes[i];
         if (!pod_wants_node(form, node, x->syms) ||
             !tolerates_all_hard(form, node->taints, node->n_taints, x->syms, false) ||
-            count_of(x, daemon_key(x->in, owner, str_of(node->meta.name))))
+            count_of(x, daemon_key(x->in, owner, str_of(node->meta.name))) || !admit_one(x, &pod, 1))
             continue;
         struct sim_object one = pod;
         struct arena_mark mark = arena_save(&x->in->waiting);
@@ -590,14 +660,15 @@ static enum err_code expand_all(struct expansion *x, struct err *e)
             return e->code;
         arena_rewind(&x->in->waiting, mark);
     }
-    return add_namespaces(x, e);
+    return sim_complete_claims(x->in, e) ? e->code : add_namespaces(x, e);
 }
 
 enum err_code sim_expand(struct sim_input *in, struct err *e)
 {
     if (refresh_forms(in, e))
         return e->code;
-    struct expansion x = { .in = in, .syms = in->syms, .classes = sim_default_classes(in) };
+    struct expansion x = { .in = in, .syms = in->syms };
+    sim_admission_init(&x.admission, in);
     map_str_init(&x.counts);
     map_str_init(&x.owners);
     for (size_t i = 0; i < in->objects.n; i++)
@@ -605,6 +676,7 @@ enum err_code sim_expand(struct sim_input *in, struct err *e)
             count_pod(&x, &in->objects.at[i]);
     collect_nodes(&x);
     enum err_code code = expand_all(&x, e);
+    sim_admission_fini(&x.admission);
     map_str_fini(&x.counts);
     map_str_fini(&x.owners);
     return code;

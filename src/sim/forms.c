@@ -1,10 +1,10 @@
 /* sim/forms.c - see forms.h. */
 #include "sim/forms.h"
 
+#include "api/edit.h"
 #include "codec/json.h"
+#include "sim/admission.h"
 #include "sim/check.h"
-#include "sim/defaults.h"
-#include "sim/edit.h"
 
 static const struct sim_kind kinds[] = {
     { "core/v1.Pod", "Pod", SIM_FORM_POD, true },
@@ -18,7 +18,11 @@ static const struct sim_kind kinds[] = {
     { "apps/v1.Deployment", "Deployment", SIM_FORM_NONE, true },
     { "apps/v1.StatefulSet", "StatefulSet", OBJECT_STATEFUL_SET, true },
     { "apps/v1.DaemonSet", "DaemonSet", SIM_FORM_NONE, true },
+    { "batch/v1.CronJob", "CronJob", SIM_FORM_NONE, true },
     { "batch/v1.Job", "Job", SIM_FORM_NONE, true },
+    { "core/v1.LimitRange", "LimitRange", SIM_FORM_NONE, true },
+    { "core/v1.ResourceQuota", "ResourceQuota", SIM_FORM_NONE, true },
+    { "node.k8s.io/v1.RuntimeClass", "RuntimeClass", SIM_FORM_NONE, false },
     { "policy/v1.PodDisruptionBudget", "PodDisruptionBudget", OBJECT_BUDGET, true },
     { "scheduling.k8s.io/v1.PriorityClass", "PriorityClass", OBJECT_PRIORITY_CLASS, false },
     { "storage.k8s.io/v1.CSIDriver", "CSIDriver", OBJECT_CSI_DRIVER, false },
@@ -34,6 +38,23 @@ const struct sim_kind *sim_kind_of(const struct type *t)
         if (str_is(t->name, kinds[i].type))
             return &kinds[i];
     return NULL;
+}
+
+static struct str plural_of(const struct type *t)
+{
+    for (size_t i = 0; i < schema_n_resources; i++)
+        if (schema_resources[i].type == t)
+            return schema_resources[i].plural;
+    return (struct str){ NULL, 0 };
+}
+
+void sim_add_resources(struct strbuf *to)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (i)
+            strbuf_add_char(to, ',');
+        strbuf_add_str(to, plural_of(schema_type(str_of(kinds[i].type))));
+    }
 }
 
 /* ---- References ---- */
@@ -133,18 +154,62 @@ void sim_object_set(struct sim_input *in, struct sim_object *o, const char *path
     sim_object_take_form(in, o, NULL);
 }
 
+static enum err_code complete_object(struct sim_admission *a, struct sim_object *o, struct err *e)
+{
+    sim_defaults(a, o);
+    if (sim_object_form(a->in, o, e))
+        return e->code;
+    sim_check_form(a->in, o);
+    return ERR_OK;
+}
+
+static enum err_code complete_pod(struct sim_admission *a, struct sim_object *o, struct err *e)
+{
+    const char *refused = sim_admit(a, o);
+    if (refused) {
+        sim_refuse(a->in, arena_printf(&a->in->arena, "Pod %s/%s", o->ns, o->name), 1, refused);
+        sim_input_remove(a->in, o);
+        return ERR_OK;
+    }
+    if (sim_object_form(a->in, o, e))
+        return e->code;
+    sim_check_form(a->in, o);
+    return ERR_OK;
+}
+
+/* Pods come last: what becomes of them depends on the others. */
+static enum err_code complete_all(struct sim_input *in, bool pods, struct err *e)
+{
+    struct sim_admission a;
+    sim_admission_init(&a, in);
+    enum err_code code = ERR_OK;
+    for (size_t i = 0; i < in->objects.n && !code; i++) {
+        struct sim_object *o = &in->objects.at[i];
+        if (!o->form && !o->removed && sim_is_pod(o) == pods)
+            code = pods ? complete_pod(&a, o, e) : complete_object(&a, o, e);
+    }
+    sim_admission_fini(&a);
+    return code;
+}
+
+static void warn_cron_jobs(struct sim_input *in)
+{
+    const struct sim_object *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < in->objects.n; i++)
+        if (strcmp(in->objects.at[i].kind, "CronJob") == 0 && n++ == 0)
+            first = &in->objects.at[i];
+    if (n == 1)
+        sim_warn(in, "%s: CronJob %s/%s is left out: no job is started by the clock", first->origin, first->ns, first->name);
+    else if (n)
+        sim_warn(in, "%zu CronJobs are left out, %s/%s and others: no job is started by the clock", n, first->ns, first->name);
+}
+
 enum err_code sim_input_complete(struct sim_input *in, struct err *e)
 {
-    struct sim_default_classes classes = sim_default_classes(in);
-    for (size_t i = 0; i < in->objects.n; i++) {
-        struct sim_object *o = &in->objects.at[i];
-        if (o->form)
-            continue;
-        sim_defaults(in, classes, o);
-        if (sim_object_form(in, o, e))
-            return e->code;
-        sim_check_form(in, o);
-    }
+    if (complete_all(in, false, e) || complete_all(in, true, e))
+        return e->code;
+    warn_cron_jobs(in);
     arena_fini(&in->waiting);
     arena_init(&in->waiting);
     return ERR_OK;
@@ -157,6 +222,8 @@ size_t sim_pod_unbind(struct sim_input *in, struct sim_object *o)
     struct sim_object moved = *o;
     moved.form = pod_unscheduled(in->syms, sim_pod_form(o));
     moved.uid = sim_pod_form(&moved)->meta.uid;
+    moved.placed = false;
+    moved.ran = true;
     sim_input_remove(in, o);
     return sim_input_put(in, &moved);
 }

@@ -8,6 +8,7 @@
  * Thread: one, the owner of the sym table. */
 #pragma once
 
+#include "base/strbuf.h"
 #include "forms/node.h"
 #include "forms/pod.h"
 #include "sched/objects.h"
@@ -28,8 +29,10 @@ struct sim_kind {
 };
 /* What scheduling looks at and what makes pods; NULL for all other types. */
 const struct sim_kind *sim_kind_of(const struct type *t);
+/* Their resources as `kubectl get` takes them: "pods,nodes,...". */
+void sim_add_resources(struct strbuf *to);
 
-/* Defaults (defaults.h) and typed forms for everything that is given: once, when all texts are read. An
+/* Defaults, admission (admission.h) and typed forms for everything that is given: once, when all texts are read. An
  * error names the object. */
 enum err_code sim_input_complete(struct sim_input *in, struct err *e) ERR_MUST_CHECK;
 

@@ -1,8 +1,7 @@
 /* sim/input.h - the objects of a simulation, as files give them.
  *
  * Any mix of YAML and JSON, of single objects and lists, as `kubectl get -o yaml` and `-o json` print
- * them. What an API server would have filled in and scheduling needs is filled in here: names of
- * namespaces, uids, labels of namespaces. Kinds that scheduling does not look at are counted and left
+ * them. What an API server would have filled in is filled in: names and namespaces here, the rest by admission.h. Kinds that scheduling does not look at are counted and left
  * out; kinds that berth does not know give a warning.
  *
  * The way of an input: texts are read; sim_input_complete (forms.h) adds defaults and typed forms; for
@@ -36,6 +35,11 @@ struct sim_object {
     const char *kind, *ns, *name, *uid; /* ns "" for kinds without; uid of a pod with a form: the form's */
     const char *owner;               /* of a pod, "Deployment shop/cart"; NULL: nobody, or not known yet */
     bool made;                       /* by expand.h */
+    bool from_server;                /* it was given with a uid, so that an API server has gone over it */
+    bool ran;                        /* of a pod without a node: a change took it */
+    bool stand_in;                   /* for a claim or volume that is not given: claims.h */
+    bool replaced;                   /* it took the place of one that was given before */
+    bool placed;                     /* of a pod with a node: by an earlier run (settle.h), not when it was given */
     bool removed;                    /* as good as not there: whoever walks over objects passes it by */
 };
 
@@ -51,16 +55,27 @@ struct sim_progress {
     void (*at)(void *context, enum sim_phase phase, size_t done, size_t total); /* NULL: nobody */
 };
 
+/* Pods that an API server would not let in. */
+struct sim_refused {
+    const char *what;   /* "ReplicaSet shop/cart", or "Pod shop/cart" */
+    const char *reason; /* the server's words */
+    uint32_t n;
+};
+
 struct sim_input {
     struct arena arena;
     struct arena waiting; /* values of pods, until they have their forms */
     struct sym_table *syms;
     struct sim_progress progress; /* set it after init; copies and worlds take it over */
     VEC(struct sim_object) objects;
+    size_t last;            /* index of the object that was read last: new, replaced, or there already */
     struct map_str by_name; /* "Pod shop/cart-1" -> index in objects */
     VEC(const char *) warnings;
     uint32_t n_more_warnings; /* that were not kept */
     uint32_t n_ignored;
+    uint32_t n_generated; /* names that were made for objects that had only a beginning of one */
+    VEC(struct sim_refused) refused;
+    bool settled; /* it is how a run ended: settle.h */
 };
 
 void sim_input_init(struct sim_input *in, struct sym_table *syms);
@@ -71,7 +86,7 @@ void sim_input_fini(struct sim_input *in);
 void sim_input_copy(struct sim_input *to, const struct sim_input *from);
 
 /* All documents of a text, which need not live on. An error names `file`, the document and what is
- * wrong with it; an object that is there already is an error that names both places. What lies
+ * wrong with it; an object that is there already is replaced, with a warning that names both places. What lies
  * before the place that SIM_READING tells is read again only if the document turns out to be odd:
  * whoever maps a file may give those pages back. */
 enum err_code sim_input_text(struct sim_input *in, const char *file, struct str text, struct err *e) ERR_MUST_CHECK;
@@ -95,7 +110,11 @@ void sim_input_remove(struct sim_input *in, struct sim_object *o);
 /* NULL when there is none. Valid until the next one is added. */
 struct sim_object *sim_input_find(const struct sim_input *in, const char *kind, const char *ns, const char *name);
 void sim_tell(const struct sim_progress *p, enum sim_phase phase, size_t done, size_t total);
+/* Once for every text. */
 void sim_warn(struct sim_input *in, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* n pods of the same owner that are refused for the same reason. */
+void sim_refuse(struct sim_input *in, const char *what, uint32_t n, const char *reason);
 
 /* Where to make values for an object. */
 struct arena *sim_value_arena(struct sim_input *in, const struct sim_object *o);

@@ -2,6 +2,7 @@
 #include "sim/nodes_needed.h"
 
 #include "sim/change.h"
+#include "sim/settle.h"
 
 enum { GROWTH_MAX = 64 }; /* from one number that is tried to the next */
 
@@ -12,7 +13,8 @@ struct tried {
 
 struct search {
     struct sim_needed *to;
-    const struct sim_input *in;
+    struct sim_input in;     /* how the cluster stands */
+    const struct sim_world *ended; /* the same, as it was run */
     const struct sim_drain *drain;
     const struct sim_runner *how;
     struct map_str excused;  /* "namespace/name" of pods that do not count */
@@ -59,9 +61,9 @@ static void excuse_pending(struct search *s, const struct sim_world *w)
 static enum err_code try_number(struct search *s, uint32_t n, bool excuse, uint32_t *ret_pending)
 {
     struct sim_run r;
-    sim_run_init(&r, s->in, s->drain);
+    sim_run_init(&r, &s->in, s->drain);
     s->to->n_runs++;
-    enum err_code code = n ? sim_add_nodes(&r.in, s->to->like, n, s->e) : ERR_OK;
+    enum err_code code = sim_add_nodes(&r.in, s->to->like, n, s->e);
     if (!code)
         code = sim_run_start(&r, s->how, s->e);
     if (!code) {
@@ -149,9 +151,10 @@ static enum err_code search(struct search *s, uint32_t bound)
         return s->e->code;
     if (found)
         return narrow(s, low, high);
-    if (try_number(s, bound, true, &s->at_first) || try_number(s, 0, false, &s->at_first))
+    if (try_number(s, bound, true, &s->at_first))
         return s->e->code;
     memset(s->tried, 0, sizeof(s->tried));
+    s->at_first = count_pending(s, s->ended);
     if (!s->at_first)
         return ERR_OK; /* none helps */
     if (gallop(s, bound, &low, &high, &found))
@@ -160,21 +163,22 @@ static enum err_code search(struct search *s, uint32_t bound)
     return narrow(s, low, high);
 }
 
-enum err_code sim_needed_init(struct sim_needed *n, const struct sim_input *in, const struct sim_drain *drain,
-                              const struct sim_runner *how, const char *like, struct err *e)
+enum err_code sim_needed_init(struct sim_needed *n, struct sim_run *ended, const struct sim_runner *how,
+                              const char *like, struct err *e)
 {
     *n = (struct sim_needed){ .like = like };
     arena_init(&n->arena);
-    struct search s = { .to = n, .in = in, .drain = drain, .how = how, .e = e };
+    struct search s = { .to = n, .ended = &ended->world, .drain = &ended->drain, .how = how, .e = e };
     map_str_init(&s.excused);
+    sim_settle(&s.in, &ended->world);
+    n->n_pending_before = count_pending(&s, &ended->world);
     struct sim_object *model = NULL;
-    enum err_code code = sim_change_find(in, "Node", "", like, &model, e);
-    if (!code)
-        code = try_number(&s, 0, false, &n->n_pending_before);
+    enum err_code code = sim_change_find(&s.in, "Node", "", like, &model, e);
     if (!code && n->n_pending_before) {
         uint32_t most = n->n_pending_before < SIM_ADDED_NODES_MAX ? n->n_pending_before : SIM_ADDED_NODES_MAX;
         code = search(&s, most);
     }
+    sim_input_fini(&s.in);
     map_str_fini(&s.excused);
     return code;
 }

@@ -1,5 +1,6 @@
 /* sim/nodes_needed.h - how many more nodes of a given shape until nothing is pending.
  *
+ * Pods that have a node keep it (settle.h): only those that wait are tried on the larger cluster, as a real one would.
  * Every number is tried by a run of its own: up to one that is enough, guessing from how much the last
  * one helped, then down from there, so that the answer is enough and one less is not. Answers up to NEEDED_SURE are the smallest of all;
  * for larger ones a smaller number may be enough where more nodes make things worse in between. As
@@ -29,8 +30,7 @@ struct sim_needed {
     VEC(struct sim_hopeless) hopeless;
 };
 
-/* `in` is complete and not expanded; it stays as it is. `drain` as in run.h. To be finished in
- * either case. */
-enum err_code sim_needed_init(struct sim_needed *n, const struct sim_input *in, const struct sim_drain *drain,
-                              const struct sim_runner *how, const char *like, struct err *e) ERR_MUST_CHECK;
+/* `ended` was run to its end; a drain of it goes on where more nodes let it. To be finished in either case. */
+enum err_code sim_needed_init(struct sim_needed *n, struct sim_run *ended, const struct sim_runner *how,
+                              const char *like, struct err *e) ERR_MUST_CHECK;
 void sim_needed_fini(struct sim_needed *n);

@@ -44,12 +44,11 @@ static void add_all(struct sim_other_resources *o, const struct sim_world *w, si
             add(find(o, w, sym_text(w->syms, amounts->scalars[i].name).p), node, which, amounts->scalars[i].amount);
 }
 
-/* A pod's form is what was given: with a node if it had one before. */
 static void add_pod(struct sim_other_resources *o, const struct sim_world *w, const struct sim_pod *p)
 {
     if (p->node == SIM_NO_NODE)
         return;
-    if (p->form->node_name != SYM_EMPTY)
+    if (p->was_running)
         add_all(o, w, (size_t)p->node, BEFORE, p->form->requested);
     if (p->state == SIM_RUNNING || p->state == SIM_PLACED)
         add_all(o, w, (size_t)p->node, AFTER, p->form->requested);

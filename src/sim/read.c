@@ -10,8 +10,8 @@
 #include "codec/json_scan.h"
 #include "codec/type_meta.h"
 #include "codec/yaml.h"
+#include "sim/admission.h"
 #include "sim/check.h"
-#include "sim/defaults.h"
 #include "sim/forms.h"
 #include "sim/input.h"
 
@@ -30,6 +30,7 @@ struct reader {
     struct str text;
     size_t told;      /* how much of the text was reported */
     unsigned n_lists; /* around the object at hand */
+    bool any_list;    /* was read, perhaps without items */
 };
 
 /* Where something stands. */
@@ -141,7 +142,7 @@ static enum err_code keep_pod(struct reader *r, const struct origin *at, struct 
     o->form = form;
     if (sim_input_add_pod(r->in, o, r->e))
         return r->e->code;
-    sim_check_form(r->in, vec_last(&r->in->objects));
+    sim_check_form(r->in, &r->in->objects.at[r->in->last]);
     return ERR_OK;
 }
 
@@ -169,7 +170,7 @@ static enum err_code keep(struct reader *r, const struct origin *at, const struc
     bool complete = kind->form == SIM_FORM_POD && json.p && sim_pod_is_complete(v);
     if (complete ? keep_pod(r, at, &o, json) : keep_value(r, &o, v))
         return r->e->code;
-    return sim_check_value(in, vec_last(&in->objects), v, r->e);
+    return sim_check_value(in, &in->objects.at[in->last], v, r->e);
 }
 
 static enum err_code add_value(struct reader *r, const struct origin *at, const struct type *t, struct value *v,
@@ -258,6 +259,7 @@ static enum err_code add_list(struct reader *r, const struct origin *at, const s
         return wrap(r, at);
     }
     r->n_lists++;
+    r->any_list = true;
     struct arena inner;
     arena_init(&inner);
     items = value_copy(&inner, &items);
@@ -399,6 +401,7 @@ static bool walk_document(struct reader *r, struct origin at, struct str rest, s
     const struct type *item;
     if (ok && !fault && (!w.items || (!w.others && list_type(&w, &item)))) {
         *ret_text = str_range(start, s.at);
+        r->any_list |= w.items;
         return w.items || read_object(r, &at, *ret_text) == ERR_OK;
     }
     if (!r->e->code && w.n_items && (!ok || fault))
@@ -466,7 +469,7 @@ enum err_code sim_input_text(struct sim_input *in, const char *file, struct str 
     e->code = ERR_OK;
     struct sim_mark mark = sim_input_mark(in);
     enum err_code code = read_documents(&r, file);
-    if (!code && !sim_input_changed(in, mark))
+    if (!code && !sim_input_changed(in, mark) && !r.any_list)
         sim_warn(in, "%s: there is no object in it", file);
     sim_tell(&in->progress, SIM_READING, text.n, text.n);
     arena_fini(&r.scratch);

@@ -76,7 +76,7 @@ static enum err_code read_all(int fd, const char *path, size_t n, struct str *re
 
 enum err_code record_file_load(const char *path, struct str *ret_bytes, struct err *e)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
     struct stat st;
     if (fd < 0)
         return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));

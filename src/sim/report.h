@@ -30,6 +30,7 @@ struct sim_section {
 struct sim_sections {
     const struct sim_section *at;
     size_t n;
+    int exit_code; /* of the command: part of the summary */
 };
 
 /* `width` of the terminal; 0: no bound. */

@@ -161,22 +161,40 @@ void sim_json_rest(struct strbuf *to, const struct sim_world *w, const struct si
     }
 }
 
-void sim_json_summary(struct strbuf *to, const struct sim_world *w)
+static void add_refused(struct strbuf *to, const struct sim_world *w)
+{
+    STRBUF_ADD_LIT(to, ",\n\"refused\":[");
+    for (size_t i = 0; i < w->in->refused.n; i++) {
+        const struct sim_refused *r = &w->in->refused.at[i];
+        strbuf_add_text(to, i ? ",\n{" : "\n{");
+        sim_json_text(to, "owner", r->what);
+        strbuf_printf(to, ",\"pods\":%u,", r->n);
+        sim_json_text(to, "message", r->reason);
+        strbuf_add_char(to, '}');
+    }
+    strbuf_add_char(to, ']');
+}
+
+void sim_json_summary(struct strbuf *to, const struct sim_world *w, const struct sim_sections *more)
 {
     const uint32_t *n = w->n_in_state;
     strbuf_printf(to, ",\n\"summary\":{\"nodes\":%zu,\"running\":%u,\"placed\":%u,\"pending\":%u,\"preempted\":%u,"
-                      "\"decisionHash\":\"%016llx\"}",
+                      "\"decisionHash\":\"%016llx\"",
                   w->nodes.n, n[SIM_RUNNING], n[SIM_PLACED], n[SIM_PENDING], n[SIM_EVICTED],
                   (unsigned long long)w->decision_hash);
+    if (more)
+        strbuf_printf(to, ",\"exitCode\":%d", more->exit_code);
+    strbuf_add_char(to, '}');
 }
 
 void sim_report_json(struct strbuf *to, const struct sim_world *w, const struct sim_sections *more)
 {
     STRBUF_ADD_LIT(to, "{\"kind\":\"Simulation\",\"version\":1");
-    sim_json_summary(to, w);
+    sim_json_summary(to, w, more);
     add_pods(to, w, "placed", SIM_PLACED);
     add_pods(to, w, "pending", SIM_PENDING);
     add_pods(to, w, "preempted", SIM_EVICTED);
+    add_refused(to, w);
     add_nodes(to, w);
     sim_json_zones(to, w);
     sim_json_rest(to, w, more);

@@ -233,7 +233,7 @@ void sim_report_page(struct strbuf *to, const struct sim_world *w, const struct 
     strbuf_init(&data, STRBUF_NO_MAX);
     page_init(&p, w, &data);
     STRBUF_ADD_LIT(&data, "{\"kind\":\"SimulationPage\",\"version\":1");
-    sim_json_summary(&data, w);
+    sim_json_summary(&data, w, more);
     add_nodes(&p);
     sim_json_zones(&data, w);
     add_pods(&p);

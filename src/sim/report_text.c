@@ -144,6 +144,24 @@ static void add_pending(struct strbuf *to, const struct sim_world *w, unsigned w
     groups_fini(&g);
 }
 
+static void add_refused(struct strbuf *to, const struct sim_world *w, unsigned width)
+{
+    static const struct table_column columns[] = { { .heading = NULL }, { .right = true } };
+    if (!w->in->refused.n)
+        return;
+    STRBUF_ADD_LIT(to, "\nRefused: an API server would not let them in\n");
+    struct table t;
+    table_init(&t, columns, 2);
+    for (size_t i = 0; i < w->in->refused.n && i < GROUPS_MAX; i++) {
+        table_row(&t);
+        table_cell(&t, "%s", w->in->refused.at[i].what);
+        table_cell(&t, "%u", w->in->refused.at[i].n);
+        table_note(&t, w->in->refused.at[i].reason);
+    }
+    table_write(&t, to, width);
+    table_fini(&t);
+}
+
 static void add_evicted(struct strbuf *to, const struct sim_world *w)
 {
     if (!w->n_in_state[SIM_EVICTED])
@@ -310,6 +328,7 @@ void sim_report_text(struct strbuf *to, const struct sim_world *w, unsigned widt
     sim_add_counts(to, w);
     add_placed(to, w, width);
     add_pending(to, w, width);
+    add_refused(to, w, width);
     add_evicted(to, w);
     add_nodes(to, w, width);
     add_other_resources(to, w, width);

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-enum { COLUMNS_MAX = 72, LINES = 5, STEPS = 8 /* in a line */, LABEL_COLUMNS = 8 };
+enum { COLUMNS_MAX = 72, COLUMNS_MIN = 16, LINES = 5, STEPS = 8 /* in a line */, LABEL_COLUMNS = 8 };
 
 static const char *const blocks[STEPS + 1] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 static const char *const ascii[STEPS + 1] = { " ", ".", ".", ".", ":", ":", ":", "#", "#" };
@@ -15,9 +15,11 @@ static double value_of(const struct trace_sums *s, enum trace_series series)
 }
 
 /* Columns stand for equal numbers of samples when there are more samples, else samples for equal numbers of columns. */
-static uint32_t n_columns(uint32_t n_samples)
+static uint32_t n_columns(uint32_t n_samples, unsigned width)
 {
-    return n_samples > COLUMNS_MAX ? COLUMNS_MAX : COLUMNS_MAX / n_samples * n_samples;
+    unsigned before = LABEL_COLUMNS + 2, room = width > before ? width - before : 0;
+    uint32_t most = !width || room > COLUMNS_MAX ? COLUMNS_MAX : room < COLUMNS_MIN ? COLUMNS_MIN : room;
+    return n_samples > most ? most : most / n_samples * n_samples;
 }
 
 static double column_value(const struct trace_chart *chart, uint32_t column, uint32_t columns)
@@ -68,10 +70,10 @@ static void add_axis(struct strbuf *to, int64_t end_ms, uint32_t columns)
     strbuf_fini(&whole);
 }
 
-double trace_chart_top(const struct trace_samples *samples, enum trace_series series)
+double trace_chart_top(const struct trace_samples *samples, enum trace_series series, unsigned width)
 {
     struct trace_chart chart = { .samples = samples, .series = series };
-    uint32_t columns = samples->n ? n_columns(samples->n) : 0;
+    uint32_t columns = samples->n ? n_columns(samples->n, width) : 0;
     double top = 0;
     for (uint32_t c = 0; c < columns; c++) {
         double value = column_value(&chart, c, columns);
@@ -85,7 +87,7 @@ void trace_chart(struct strbuf *to, const struct trace_chart *chart)
     if (!chart->samples->n)
         return;
     int heights[COLUMNS_MAX];
-    uint32_t columns = n_columns(chart->samples->n);
+    uint32_t columns = n_columns(chart->samples->n, chart->width);
     for (uint32_t c = 0; c < columns; c++) {
         double share = column_value(chart, c, columns) / chart->top;
         int height = share >= 1 ? LINES * STEPS : (int)(share * LINES * STEPS + 0.5);

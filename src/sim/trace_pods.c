@@ -1,10 +1,11 @@
 /* sim/trace_pods.c - see trace_pods.h. */
 #include "sim/trace_pods.h"
 
+#include "api/edit.h"
 #include "codec/json.h"
 #include "forms/namespace.h"
-#include "sim/defaults.h"
-#include "sim/edit.h"
+#include "sim/admission.h"
+#include "sim/constant.h"
 
 enum { FORMS_MAX = 4096 }; /* kept at once */
 
@@ -98,7 +99,7 @@ static struct sim_object plain_pod(struct trace_pods *p)
     struct sim_object o = {
         .type = t, .sim_kind = sim_kind_of(t), .origin = p->trace->file, .kind = "Pod", .ns = "default", .name = "trace"
     };
-    o.value = edit_constant(a, "core/v1.Pod", PLAIN_POD);
+    o.value = constant_value(a, "core/v1.Pod", PLAIN_POD);
     struct str scheduler = p->world->setup->config->profiles[0].scheduler_name;
     set(a, &o, "spec.schedulerName", value_string(scheduler));
     return o;
@@ -125,6 +126,15 @@ static const struct pod *world_form(const struct sim_world *w, const struct sim_
     return NULL;
 }
 
+static const char *admit(struct sim_input *in, struct sim_object *pod)
+{
+    struct sim_admission a;
+    sim_admission_init(&a, in);
+    const char *refused = sim_admit(&a, pod);
+    sim_admission_fini(&a);
+    return refused;
+}
+
 static enum err_code load_template(struct trace_pods *p, const struct sim_object *from, struct trace_template *to,
                                    struct err *e)
 {
@@ -138,7 +148,10 @@ static enum err_code load_template(struct trace_pods *p, const struct sim_object
     const struct value *containers = sim_field(&to->object, "spec.containers");
     if (containers->kind != VALUE_LIST || containers->n == 0)
         return err_set(e, ERR_INVALID, "the template of %s %s/%s has no containers", from->kind, from->ns, from->name);
-    sim_defaults(in, sim_default_classes(in), &to->object);
+    const char *refused = admit(in, &to->object);
+    if (refused)
+        return err_set(e, ERR_INVALID, "%s %s/%s: the API server would refuse its pods: %s", from->kind, from->ns, from->name,
+                       refused);
     return ERR_OK;
 }
 
@@ -176,7 +189,9 @@ enum err_code trace_pods_find_templates(struct trace_pods *p, struct err *e)
 {
     struct sim_input *in = p->world->in;
     p->templates[0] = (struct trace_template){ .name = "trace", .object = plain_pod(p) };
-    sim_defaults(in, sim_default_classes(in), &p->templates[0].object);
+    const char *refused = admit(in, &p->templates[0].object);
+    if (refused)
+        return err_set(e, ERR_INVALID, "%s: the API server would refuse its pods: %s", p->trace->file, refused);
     for (size_t i = 0; i < p->trace->rows.n; i++) {
         const struct trace_row *row = &p->trace->rows.at[i];
         if (row->template && find_template_of(p, row, e))

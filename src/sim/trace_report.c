@@ -4,11 +4,12 @@
 #include <stdio.h>
 
 #include "base/printable.h"
+#include "base/table.h"
 #include "codec/json.h"
 #include "sim/amount_text.h"
 #include "sim/trace_chart.h"
 
-enum { PRIORITIES_SHOWN_MAX = 12, REASONS_SHOWN_MAX = 12, TIME_COLUMN = 9 };
+enum { PRIORITIES_SHOWN_MAX = 12, REASONS_SHOWN_MAX = 12 };
 
 static int64_t makespan_ms(const struct trace_run *r)
 {
@@ -42,50 +43,64 @@ static struct trace_mean mean_of(const struct trace_run *r)
 
 /* ---- For people ---- */
 
-static void add_time(struct strbuf *to, int64_t ms)
+static void add_time(struct table *t, int64_t ms)
 {
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
     trace_add_time(&text, ms);
-    strbuf_printf(to, " %*.*s", TIME_COLUMN, (int)text.n, text.p);
+    table_cell(t, "%s", strbuf_cstr(&text));
     strbuf_fini(&text);
 }
 
-static void add_waits(struct strbuf *to, const char *name, struct trace_wait_stats s)
+static void add_waits(struct table *t, const char *name, struct trace_wait_stats s)
 {
-    strbuf_printf(to, "  %-22s %9llu", name, (unsigned long long)s.n);
-    add_time(to, (int64_t)(s.mean_ms + 0.5));
-    add_time(to, s.p50_ms);
-    add_time(to, s.p90_ms);
-    add_time(to, s.p99_ms);
-    add_time(to, s.max_ms);
-    strbuf_add_char(to, '\n');
+    table_row(t);
+    table_cell(t, "%s", name);
+    table_cell(t, "%llu", (unsigned long long)s.n);
+    add_time(t, (int64_t)(s.mean_ms + 0.5));
+    add_time(t, s.p50_ms);
+    add_time(t, s.p90_ms);
+    add_time(t, s.p99_ms);
+    add_time(t, s.max_ms);
 }
 
-static void add_wait_table(struct strbuf *to, const struct trace_run *r)
+static void add_priorities(struct table *t, const struct trace_run *r)
 {
-    strbuf_printf(to, "\n  %-22s %9s %*s %*s %*s %*s %*s\n", "WAITED FOR A NODE", "PODS", TIME_COLUMN, "MEAN",
-                  TIME_COLUMN, "P50", TIME_COLUMN, "P90", TIME_COLUMN, "P99", TIME_COLUMN, "MAX");
-    add_waits(to, "all", trace_waits_stats(&r->waits, NULL));
     size_t n = r->waits.by_priority.n;
-    for (size_t i = 0; n > 1 && i < n && i < PRIORITIES_SHOWN_MAX; i++) {
-        char name[32];
-        snprintf(name, sizeof(name), "priority %d", r->waits.by_priority.at[i].priority);
-        add_waits(to, name, trace_waits_stats(&r->waits, &r->waits.by_priority.at[i]));
-    }
+    for (size_t i = 0; n > 1 && i < n && i < PRIORITIES_SHOWN_MAX; i++)
+        add_waits(t, arena_printf(&t->arena, "priority %d", r->waits.by_priority.at[i].priority),
+                  trace_waits_stats(&r->waits, &r->waits.by_priority.at[i]));
     if (n > PRIORITIES_SHOWN_MAX)
-        strbuf_printf(to, "  and %zu lower priorities\n", n - PRIORITIES_SHOWN_MAX);
+        table_line(t, "and %zu lower priorities", n - PRIORITIES_SHOWN_MAX);
+}
+
+static void add_wait_table(struct strbuf *to, const struct trace_run *r, unsigned width)
+{
+    static const struct table_column columns[] = {
+        { .heading = "WAITED FOR A NODE" },      { .heading = "PODS", .right = true },
+        { .heading = "MEAN", .right = true },    { .heading = "P50", .right = true },
+        { .heading = "P90", .right = true, .leave_out = 2 }, { .heading = "P99", .right = true, .leave_out = 1 },
+        { .heading = "MAX", .right = true },
+    };
+    struct table t;
+    table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
+    add_waits(&t, "all", trace_waits_stats(&r->waits, NULL));
+    add_priorities(&t, r);
     struct trace_wait_stats again = trace_waits_stats(&r->restart_waits, NULL);
     if (again.n)
-        add_waits(to, "again, once preempted", again);
+        add_waits(&t, "again, once preempted", again);
+    strbuf_add_char(to, '\n');
+    table_write(&t, to, width);
+    table_fini(&t);
 }
 
-static void add_use(struct strbuf *to, const struct trace_run *r, bool unicode)
+static void add_use(struct strbuf *to, const struct trace_run *r, bool unicode, unsigned width)
 {
     struct trace_mean mean = mean_of(r);
     const struct trace_level *peak = &r->samples.peak;
     const struct sim_amounts *whole = &r->capacity;
-    struct trace_chart chart = { .samples = &r->samples, .labels = { "100%", "0%" }, .unicode = unicode };
+    struct trace_chart chart = { .samples = &r->samples, .labels = { "100%", "0%" },
+                                 .unicode = unicode, .width = width };
     struct arena a;
     arena_init(&a);
     strbuf_printf(to, "\nCPU requested: mean %lld%%, peak %lld%% of %s\n", percents(mean.milli_cpu, whole->milli_cpu),
@@ -101,16 +116,16 @@ static void add_use(struct strbuf *to, const struct trace_run *r, bool unicode)
     trace_chart(to, &chart);
 }
 
-static void add_queue(struct strbuf *to, const struct trace_run *r, bool unicode)
+static void add_queue(struct strbuf *to, const struct trace_run *r, bool unicode, unsigned width)
 {
     int64_t peak = r->samples.peak.waiting;
     strbuf_printf(to, "\nPods waiting: mean %.1f, most %lld\n", mean_of(r).waiting, (long long)peak);
-    double top = trace_chart_top(&r->samples, SERIES_WAITING);
+    double top = trace_chart_top(&r->samples, SERIES_WAITING, width);
     if (top <= 0)
         return;
     char label[32];
     snprintf(label, sizeof(label), top < 10 ? "%.1f" : "%.0f", top);
-    trace_chart(to, &(struct trace_chart){ &r->samples, SERIES_WAITING, top, { label, "0" }, unicode });
+    trace_chart(to, &(struct trace_chart){ &r->samples, SERIES_WAITING, top, { label, "0" }, unicode, width });
 }
 
 static void add_reasons(struct strbuf *to, const struct trace_run *r)
@@ -131,9 +146,11 @@ static void add_numbers(struct strbuf *to, const struct trace_run *r)
 {
     const struct trace_counts *n = &r->counts;
     strbuf_printf(to,
-                  "%zu nodes, %llu pods on them; %llu pods arrived, %llu started, %llu finished; at the end %lld run, "
+                  "%zu node%s, %llu pod%s on %s; %llu pod%s arrived, %llu started, %llu finished; at the end %lld run, "
                   "%lld wait\n",
-                  r->world->nodes.n, (unsigned long long)n->given, (unsigned long long)n->arrived,
+                  r->world->nodes.n, r->world->nodes.n == 1 ? "" : "s", (unsigned long long)n->given,
+                  n->given == 1 ? "" : "s", r->world->nodes.n == 1 ? "it" : "them", (unsigned long long)n->arrived,
+                  n->arrived == 1 ? "" : "s",
                   (unsigned long long)n->started, (unsigned long long)n->finished, (long long)r->level.running,
                   (long long)r->level.waiting);
     trace_add_time(to, makespan_ms(r));
@@ -152,12 +169,12 @@ static void add_numbers(struct strbuf *to, const struct trace_run *r)
         STRBUF_ADD_LIT(to, "cut off: the run was longer than 1000 years\n");
 }
 
-void trace_report_text(struct strbuf *to, const struct trace_run *r, bool unicode)
+void trace_report_text(struct strbuf *to, const struct trace_run *r, bool unicode, unsigned width)
 {
     add_numbers(to, r);
-    add_wait_table(to, r);
-    add_use(to, r, unicode);
-    add_queue(to, r, unicode);
+    add_wait_table(to, r, width);
+    add_use(to, r, unicode, width);
+    add_queue(to, r, unicode, width);
     add_reasons(to, r);
 }
 

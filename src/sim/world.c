@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "sim/claims.h"
+
 #define ZONE_LABEL "topology.kubernetes.io/zone"
 
 enum {
@@ -152,6 +154,7 @@ static void make_again(struct sim_world *w, struct sim_pod victim)
     vec_push(&w->pods, p);
     w->n_in_state[SIM_PENDING]++;
     w->now_ms++;
+    sim_warn_claims(w->in, p.form);
     sched_pod_set(w->sched, p.form);
 }
 
@@ -256,6 +259,7 @@ static bool takes_part(struct sim_world *w, const struct sim_object *o, const st
         return false;
     if (form->node_name == SYM_EMPTY || p->node != SIM_NO_NODE)
         return true;
+    w->n_left_out++;
     sim_warn(w->in, "%s: Pod %s/%s is on node \"%s\", which is not given; it is left out", o->origin, o->ns, o->name,
              sym_text(w->syms, form->node_name).p);
     return false;
@@ -266,8 +270,9 @@ static enum err_code add_pod(struct sim_world *w, const struct sim_object *o, st
     const struct pod *form = sim_pod_form(o);
     bool bound = form->node_name != SYM_EMPTY;
     struct sim_pod p = { .form = form, .ns = o->ns, .name = o->name, .owner = o->owner, .made = o->made, .evicted_by = -1,
-                         .state = bound ? SIM_RUNNING : SIM_PENDING,
-                         .node = bound ? find_node(w, form->node_name) : SIM_NO_NODE };
+                         .state = !bound ? SIM_PENDING : o->placed ? SIM_PLACED : SIM_RUNNING,
+                         .node = bound ? find_node(w, form->node_name) : SIM_NO_NODE,
+                         .was_running = bound && !o->placed };
     if (!takes_part(w, o, &p))
         return ERR_OK;
     bool is_new;
@@ -275,8 +280,10 @@ static enum err_code add_pod(struct sim_world *w, const struct sim_object *o, st
     if (!is_new)
         return err_set(e, ERR_INVALID, "%s: Pod %s/%s: another pod has its uid", o->origin, o->ns, o->name);
     v->num = w->pods.n;
-    if (bound)
+    if (p.was_running)
         count(&w->nodes.at[p.node].before, form, true);
+    if (bound)
+        count(&w->nodes.at[p.node].after, form, true);
     else
         p.message = sim_untried_reason(w, form);
     w->n_in_state[p.state]++;
@@ -287,26 +294,37 @@ static enum err_code add_pod(struct sim_world *w, const struct sim_object *o, st
     return ERR_OK;
 }
 
-enum { PASS_OTHERS, PASS_NODES, PASS_PODS, N_PASSES };
+enum { PASS_OTHERS, PASS_NODES, PASS_DAEMONS, PASS_PODS, N_PASSES };
 
-static int pass_of(const struct sim_object *o)
+/* A pod of a DaemonSet that is new in a cluster that stands: it is for a new node. Nodes join with the taint not-ready, which
+ * such pods tolerate, so that they are there before all others. */
+static bool is_first(const struct sim_world *w, const struct sim_object *o)
 {
-    return sim_is_pod(o) ? PASS_PODS : sim_is_node(o) ? PASS_NODES : PASS_OTHERS;
+    return w->in->settled && o->made && sim_pod_form(o)->node_name == SYM_EMPTY && o->owner &&
+           strncmp(o->owner, "DaemonSet ", 10) == 0;
+}
+
+static int pass_of(const struct sim_world *w, const struct sim_object *o)
+{
+    if (sim_is_pod(o))
+        return is_first(w, o) ? PASS_DAEMONS : PASS_PODS;
+    return sim_is_node(o) ? PASS_NODES : PASS_OTHERS;
 }
 
 static enum err_code fill(struct sim_world *w, struct err *e)
 {
     static enum err_code (*const add[N_PASSES])(struct sim_world *, const struct sim_object *, struct err *) = {
-        add_object, add_node, add_pod,
+        add_object, add_node, add_pod, add_pod,
     };
     for (int pass = 0; pass < N_PASSES; pass++)
         for (size_t i = 0; i < w->in->objects.n; i++) {
             const struct sim_object *o = &w->in->objects.at[i];
-            if (!o->removed && pass_of(o) == pass && add[pass](w, o, e))
+            if (!o->removed && pass_of(w, o) == pass && add[pass](w, o, e))
                 return e->code;
         }
-    for (size_t i = 0; i < w->nodes.n; i++)
-        w->nodes.at[i].after = w->nodes.at[i].before;
+    if (w->n_left_out && !w->pods.n)
+        return err_set(e, ERR_INVALID, "all %zu pods are on nodes that are not given, so that nothing is left; read the nodes, "
+                       "too (kubectl get nodes -o json)", w->n_left_out);
     return ERR_OK;
 }
 
@@ -333,9 +351,12 @@ static int64_t start_wall_s(const struct sim_input *in)
 enum err_code sim_world_init(struct sim_world *w, struct sim_input *in, struct sym_table *syms,
                              const struct setup *setup, uint64_t seed, struct err *e)
 {
-    *w = (struct sim_world){ .in = in, .setup = setup, .syms = syms, .start_wall_s = start_wall_s(in) };
+    *w = (struct sim_world){ .in = in, .syms = syms, .start_wall_s = start_wall_s(in) };
     map_str_init(&w->pod_by_uid);
     map_u64_init(&w->node_by_name);
+    if (setup_again(&w->own, setup, e))
+        return e->code;
+    w->setup = setup = &w->own;
     if (setup->n_extenders)
         sim_warn(in, "the configuration has extenders: a simulation does not ask them");
     struct sched_options options = {
@@ -411,8 +432,10 @@ void sim_world_run(struct sim_world *w)
 /* Off its node, in all accounts and in the scheduler. */
 static void take_off(struct sim_world *w, struct sim_pod *p)
 {
-    assert(p->state == SIM_RUNNING);
-    count(&w->nodes.at[p->node].before, p->form, false);
+    assert(p->state == SIM_RUNNING || p->state == SIM_PLACED);
+    assert(p->form->node_name != SYM_EMPTY);
+    if (p->was_running)
+        count(&w->nodes.at[p->node].before, p->form, false);
     count(&w->nodes.at[p->node].after, p->form, false);
     sched_pod_removed(w->sched, p->form->meta.uid);
     map_str_remove(&w->pod_by_uid, str_of(p->form->meta.uid), NULL);
@@ -426,9 +449,11 @@ void sim_world_unbind(struct sim_world *w, size_t pod)
     p->form = pod_unscheduled(w->syms, old);
     pod_unref(w->syms, old);
     p->node = SIM_NO_NODE;
+    p->was_running = false;
     p->message = sim_untried_reason(w, p->form);
     map_str_put(&w->pod_by_uid, str_of(p->form->meta.uid), NULL)->num = pod;
     set_state(w, p, SIM_PENDING);
+    sim_warn_claims(w->in, p->form);
     w->now_ms++;
     sched_pod_set(w->sched, p->form);
 }
@@ -474,6 +499,8 @@ void sim_world_fini(struct sim_world *w)
         pod_unref(w->syms, w->outcomes.at[i].pod);
     if (w->sched)
         sched_free(w->sched);
+    if (w->setup)
+        setup_fini(&w->own);
     for (size_t i = 0; i < w->pods.n; i++) {
         pod_unref(w->syms, w->pods.at[i].form);
         free(w->pods.at[i].message);

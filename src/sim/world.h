@@ -41,6 +41,7 @@ struct sim_pod {
     int32_t node;     /* index, or SIM_NO_NODE */
     char *message;    /* of a pending pod, or NULL; owned */
     int64_t evicted_by; /* index of the pod that took its place */
+    bool was_running;   /* on its node when it was given, whatever became of it */
 };
 
 enum sim_outcome_kind { SIM_OUTCOME_BOUND, SIM_OUTCOME_EVICTED, SIM_OUTCOME_NOMINATED, SIM_OUTCOME_VOLUMES };
@@ -63,11 +64,13 @@ struct sim_watch {
 struct sim_world {
     const struct sim_watch *watch; /* NULL: nobody */
     struct sim_input *in;
-    const struct setup *setup;
+    const struct setup *setup; /* `own`; NULL: not made yet */
+    struct setup own;          /* like the one that was given: worlds that live side by side share no plugins */
     struct sym_table *syms;
     struct sched *sched;
     int64_t now_ms, start_wall_s; /* of virtual time; seconds since 1970 when it began */
     size_t n_tried; /* attempts so far */
+    size_t n_left_out; /* pods on nodes that are not given */
     VEC(struct sim_node) nodes; /* in the order of the input */
     VEC(struct sim_pod) pods;   /* all but finished ones; in the order of the input, made ones behind; grows in a run */
     struct map_str pod_by_uid;  /* -> index */
@@ -104,10 +107,10 @@ char *sim_untried_reason(const struct sim_world *w, const struct pod *pod);
 
 /* ---- Changes of a world that was run ---- */
 
-/* A running pod is evicted and made again: it has no node and is tried after all others. Its node's account is as if it
- * had never been there. */
+/* A pod that had its node before the run is evicted and made again: it has no node and is tried after all others. Its
+ * node's account is as if it had never been there. */
 void sim_world_unbind(struct sim_world *w, size_t pod);
-/* A running pod is gone; indexes of the pods behind it move. */
+/* Such a pod is gone; indexes of the pods behind it move. */
 void sim_world_remove(struct sim_world *w, size_t pod);
 /* Pending pods are not tried any more; their state stays as it is. */
 void sim_world_give_up_pending(struct sim_world *w);

@@ -220,6 +220,14 @@ def pods_that_are_left_out_are_told(runs):
 
 # ---- Hostile texts ----
 
+HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f]")
+
+
+def visible(text):
+    """What nobody sees, or what changes the order of what is around it, stands there as an escape."""
+    return HIDDEN.sub(lambda m: f"\\u{ord(m.group()):04x}", text)
+
+
 @test
 def hostile_texts_stay_texts(runs):
     with open_report(runs["hostile"].path) as r:
@@ -227,7 +235,10 @@ def hostile_texts_stay_texts(runs):
         assert r.page.evaluate("document.scripts.length") == 2
         assert r.page.evaluate("document.querySelectorAll('main img, main b i, header img').length") == 0
         shown = r.page.locator("[data-chart=nodes] .name button").all_text_contents()
-        assert sorted(shown) == sorted(HOSTILE)
+        assert sorted(shown) == sorted(visible(text) for text in HOSTILE)
+        assert not HIDDEN.search(r.page.evaluate("document.body.innerText"))
+        assert not HIDDEN.search("".join(r.page.evaluate(
+            "[...document.querySelectorAll('body *')].flatMap((e) => [...e.attributes].map((a) => a.value))")))
         assert r.page.evaluate("JSON.parse(document.getElementById('data').textContent).nodes.name") == HOSTILE
 
 
@@ -236,7 +247,7 @@ def hostile_texts_can_be_searched_and_followed(runs):
     with open_report(runs["hostile"].path) as r:
         r.search("pods", "state:pending onerror=window")
         assert r.rows("pods", "Name") == ["gated-3", "other-3"]
-        on_node = {n["name"]: n["after"]["pods"] for n in runs["hostile"].json["nodes"]}
+        on_node = {visible(n["name"]): n["after"]["pods"] for n in runs["hostile"].json["nodes"]}
         for button in r.page.locator("[data-chart=nodes] .name button").all():
             button.click()
             assert r.status("pods") == f"{on_node[button.text_content()]} of 30 rows", button.text_content()
@@ -434,7 +445,7 @@ def a_question_shows_what_would_change(runs):
         gone = r.page.locator("figure[data-chart=difference] .meter-row").nth(2).locator("rect.gone").first
         assert float(gone.get_attribute("width")) == 250
         assert shown_figures(r, "what-if-drain") == {"Rounds": "2", "Nodes": "1", "Blocked": "1"}
-        assert shown_figures(r, "what-if-capacity")["Free"] == "2 cores, 4 GiB, 9 pods"
+        assert shown_figures(r, "what-if-capacity")["Free"] == "2 cores, 4Gi, 9 pods"
         r.page.evaluate("document.querySelectorAll('#what-if details').forEach((d) => { d.open = true; })")
         assert r.rows("what-if-drain-blocked", "Budget") == ["shop/db"]
         assert r.page.locator("nav a[href='#what-if']").count() == 1

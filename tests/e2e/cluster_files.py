@@ -64,14 +64,15 @@ def test_folder(work):
     expect(simulate("-f", folder), (0, "default/p n1\n", ""))
     again = write(os.path.join(work, "again.yaml"), "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n")
     expect(simulate("-f", folder, "-f", again),
-           (1, "", "berth simulate: %s, document 1: Pod default/p is there already, in %s/a.yaml, document 1\n" % (again, folder)))
+           (0, "default/p n1\n", "berth simulate: warning: %s, document 1: Pod default/p takes the place of the one in "
+            "%s/a.yaml, document 1\n" % (again, folder)))
 
 
 def test_others(work):
     missing = os.path.join(work, "missing.yaml")
     expect(simulate("-f", missing), (1, "", "berth simulate: %s: No such file or directory\n" % missing))
     empty = write(os.path.join(work, "empty.yaml"), "")
-    expect(simulate("-f", empty), (0, "", "berth simulate: warning: %s: there is no object in it\n" % empty))
+    expect(simulate("-f", empty), (1, "", "berth simulate: warning: %s: there is no object in it\nberth simulate: no object was read\n" % empty))
     expect(simulate("-f", "-", stdin="a: [")[2][:48], "berth simulate: standard input, document 1: yaml"[:48])
     expect(simulate("-f", "-", stdin=json.dumps(node("n1")) + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: "
                     "{nodeSelector: {a: b}}\n")[:2], (EXIT_PENDING, "default/p -\n"))

@@ -77,8 +77,8 @@ TEXTS = [
     ("a cordon", TWO, ["--cordon", "n2", "--scale", "deploy/web=4"], 0, ["What if: cordon n2; scale deploy/web=4", "2 pods new"]),
     ("without a node", TWO, ["--remove-node", "n2"], 0, ["n2 -> n1", "(gone)"]),
     ("too few nodes", TWO, ["--scale", "deploy/shop/web=9"], 3, ["New", "pending\n      0/2 nodes are available: 2 Insufficient cpu."]),
-    ("more nodes", FULL, ["--add-nodes", "2", "--like", "n1"], 0, ["5 no longer pending", "n1-copy-2", "(new)"]),
-    ("the other way round", FULL, ["--like", "n1", "--add-nodes", "2"], 0, ["5 no longer pending", "n1-copy-2", "(new)"]),
+    ("more nodes", FULL, ["--add-nodes", "2", "--like", "n1"], 0, ["5 pods no longer pending", "n1-copy-2", "(new)"]),
+    ("the other way round", FULL, ["--like", "n1", "--add-nodes", "2"], 0, ["5 pods no longer pending", "n1-copy-2", "(new)"]),
     ("capacity", TWO, ["--capacity-of", "worker.yaml"], 0,
      ["Capacity: 6 more copies of Pod shop/worker fit", "What runs out first: cpu", "2 nodes: Insufficient cpu"]),
     ("nodes needed", FULL, ["--nodes-needed", "--like", "n1"], 3, ["Nodes needed: 2 more like n1, then nothing is pending"]),
@@ -150,7 +150,7 @@ def check_json():
     check(whole["summary"]["nodes"] == 3, "the report is of the changed run", whole["summary"])
     check(q["capacity"]["copies"] == 7 and q["capacity"]["runsOut"] == "cpu", "capacity", q["capacity"])
     check(sum(n["copies"] for n in q["capacity"]["nodes"]) == 7, "copies by node", q["capacity"])
-    check(q["nodesNeeded"] == {"like": "n1", "nodes": 0, "pendingBefore": 0, "runs": 1, "hopeless": []}, "needed", q["nodesNeeded"])
+    check(q["nodesNeeded"] == {"like": "n1", "nodes": 0, "pendingBefore": 0, "runs": 0, "hopeless": []}, "needed", q["nodesNeeded"])
     check(q["compare"]["second"]["config"] == "packing.yaml" and "difference" in q["compare"], "compare", q["compare"])
     added = [n for n in q["difference"]["nodes"] if n["name"] == "n2-copy-1"][0]
     check(added["before"] is None and added["after"]["pods"] == 0, "a new node", added)

@@ -23,7 +23,7 @@ def forms(folder):
         [["simulate", *cluster, *more] for more in (
             ["--drain", "n1"], ["--capacity-of", one], ["--nodes-needed", "--like", "n1"], ["--compare", config])] +
         [["simulate", *cluster, "--trace", trace, "-o", form] for form in ("text", "json", "yaml")] +
-        [["simulate", "--make-trace", "10"]] +
+        [["simulate", "--make-trace", "10"], ["simulate", "--kinds"]] +
         [["explain", which, *cluster, "-o", form] for which in ("p1", "p2", "big") for form in ("text", "json")] +
         [["bench", "--list"], ["bench", "--what-if", "--divide", "1000"], ["bench", "--what-if", "--divide", "1000", "-o", "json"],
          ["bench", "--engine", "--divide", "1000", "SchedulingBasic/5000Nodes_10000Pods"],

@@ -40,6 +40,12 @@ static void say(const char *format, va_list args)
     n_said++;
 }
 
+int cmd_print_folded(const struct command *c, struct str text, unsigned width)
+{
+    (void)width;
+    return cmd_print(c, CMD_TEXT, text);
+}
+
 void cmd_say(const struct command *c, const char *format, ...)
 {
     va_list args;

@@ -10,14 +10,14 @@
 #include "base/utf8.h"
 #include "codec/yaml.h"
 #include "plugins/plugins.h"
+#include "sim/changed.h"
 #include "sim/report_page.h"
 #include "sim/report_what_if.h"
-#include "sim/run.h"
 #include "tests/test.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-enum { BYTES_MAX = 8192, OBJECTS_MAX = 40, REPLICAS_MAX = 12, COPIES_MAX = 400 };
+enum { BYTES_MAX = 8192, OBJECTS_MAX = 40, REPLICAS_MAX = 12, COPIES_MAX = 400, NARROW = 60 /* columns */ };
 
 static struct sym_table syms;
 static struct setup setup;
@@ -76,7 +76,7 @@ static void check_yaml(const struct strbuf *yaml, const struct strbuf *json)
     struct str of_yaml;
     arena_init(&a);
     err_init(&e, &a);
-    if (yaml_to_json(&a, strbuf_str(yaml), NULL, &of_yaml, &e))
+    if (yaml_to_json(&a, WORK_OWN, strbuf_str(yaml), NULL, &of_yaml, &e))
         FAIL("YAML: %s", e.message);
     check_same_json("YAML", of_yaml, strbuf_str(json));
     arena_fini(&a);
@@ -93,14 +93,14 @@ static void check_page(const struct strbuf *page)
 
 /* ---- Telling ---- */
 
-static void tell_people(const struct sim_world *w, const struct sim_what_if *asked)
+static void tell_people(const struct sim_world *w, const struct sim_what_if *asked, unsigned width)
 {
     struct strbuf text, shown;
     strbuf_init(&text, STRBUF_NO_MAX);
     strbuf_init(&shown, STRBUF_NO_MAX);
     if (sim_what_if_any(asked))
-        sim_report_what_if(&text, asked);
-    sim_report_text(&text, w);
+        sim_report_what_if(&text, asked, width);
+    sim_report_text(&text, w, width);
     sim_report_wide(&text, w);
     sim_report_names(&text, w);
     printable_add_lines(&shown, strbuf_str(&text));
@@ -133,7 +133,8 @@ static void tell(const struct sim_world *w, const struct sim_what_if *asked)
     if (sim_what_if_any(asked))
         sim_what_if_json(&what_if, asked);
     struct sim_section section = { "whatIf", strbuf_str(&what_if) };
-    tell_people(w, asked);
+    tell_people(w, asked, 0);
+    tell_people(w, asked, NARROW);
     tell_programs(w, &(struct sim_sections){ &section, sim_what_if_any(asked) });
     strbuf_fini(&what_if);
 }
@@ -148,31 +149,21 @@ static const struct sim_object *first_of(const struct sim_input *in, const char 
     return NULL;
 }
 
-/* Runs a copy with the change beside the plain one, and tells the difference. */
+/* With the change beside without, and the difference. */
 static void tell_change(const struct sim_input *in, const struct sim_change *change, struct err *e)
 {
-    struct sim_input changed;
-    struct sim_changes changes;
-    struct sim_run *runs = mem_zalloc(2 * sizeof(*runs));
-    sim_input_copy(&changed, in);
-    sim_changes_init(&changes, &syms, change->n & 1);
-    if (!sim_change_apply(&changes, &changed, change, e)) {
-        sim_run_init(&runs[0], in, NULL);
-        sim_run_init(&runs[1], &changed, &changes.drain);
-        if (!sim_run_start(&runs[0], &how, e) && !sim_run_start(&runs[1], &how, e)) {
-            struct sim_difference d;
-            sim_difference_init(&d, &runs[0].world, &runs[1].world);
-            tell(&runs[1].world, &(struct sim_what_if){ .world = &runs[1].world, .changes = change, .n_changes = 1,
-                                                       .done = &changes, .difference = &d,
-                                                       .drain = runs[1].drain.names.n ? &runs[1].drain : NULL });
-            sim_difference_fini(&d);
-        }
-        sim_run_fini(&runs[1]);
-        sim_run_fini(&runs[0]);
+    struct sim_changed *c = mem_zalloc(sizeof(*c));
+    struct sim_change_list list = { change, 1, change->n & 1 };
+    if (!sim_changed_init(c, in, &list, &how, e)) {
+        struct sim_difference d;
+        sim_difference_init(&d, &c->before.world, &c->after.world);
+        tell(&c->after.world, &(struct sim_what_if){ .world = &c->after.world, .changes = change, .n_changes = 1,
+                                                    .done = &c->done, .difference = &d,
+                                                    .drain = c->after.drain.names.n ? &c->after.drain : NULL });
+        sim_difference_fini(&d);
     }
-    sim_changes_fini(&changes);
-    sim_input_fini(&changed);
-    free(runs);
+    sim_changed_fini(c);
+    free(c);
 }
 
 static void tell_scale(const struct sim_input *in, struct err *e)
@@ -207,15 +198,15 @@ static void tell_capacity(struct sim_world *w, struct sim_what_if *asked)
     sim_capacity_fini(&c);
 }
 
-static void tell_needed(const struct sim_input *in, const struct sim_world *w, struct sim_what_if *asked, struct err *e)
+static void tell_needed(struct sim_run *run, struct sim_what_if *asked, struct err *e)
 {
-    const struct sim_object *node = first_of(in, "Node");
+    const struct sim_object *node = first_of(&run->in, "Node");
     struct sim_needed n;
     if (!node)
         return;
-    if (!sim_needed_init(&n, in, NULL, &how, node->name, e)) {
+    if (!sim_needed_init(&n, run, &how, node->name, e)) {
         asked->needed = &n;
-        tell(w, asked);
+        tell(&run->world, asked);
     }
     sim_needed_fini(&n);
 }
@@ -230,7 +221,7 @@ static void tell_plain(const struct sim_input *in, enum asked asked, struct err 
         if (asked == ASK_CAPACITY)
             tell_capacity(&run->world, &nothing);
         else if (asked == ASK_NEEDED)
-            tell_needed(in, &run->world, &nothing, e);
+            tell_needed(run, &nothing, e);
     }
     sim_run_fini(run);
     free(run);

@@ -54,7 +54,7 @@ static void run_in(struct sim_world *w, const struct trace *t, struct err *e)
              r->counts.finished + r->counts.lost + (uint64_t)r->level.running + (uint64_t)r->level.waiting);
         struct strbuf text;
         strbuf_init(&text, STRBUF_NO_MAX);
-        trace_report_text(&text, r, true);
+        trace_report_text(&text, r, true, 0);
         trace_report_json(&text, r);
         strbuf_fini(&text);
     }

@@ -376,7 +376,7 @@ static inline void run_plainly(const struct data *d, struct outcome *ret)
     fresh_init(&f, d);
     struct attempt a;
     *ret = (struct outcome){ 0 };
-    attempt_run_in_detail(f.sched, &a, f.target, 1000);
+    attempt_run(f.sched, &a, f.target, (struct attempt_wants){ .reasons = true, .detail = true });
     if (a.outcome == ATTEMPT_FITS)
         for (uint32_t i = 0; i < a.n_feasible; i++)
             snprintf(ret->feasible[ret->n_feasible++], sizeof(ret->feasible[0]), "%s",

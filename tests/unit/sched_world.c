@@ -124,6 +124,7 @@ void sched_world_init(struct sched_world *w)
 
 void sched_world_open(struct sched_world *w)
 {
+    profile_settle(&w->profile);
     w->sched = sched_new(&(struct sched_options){
         .syms = &w->syms,
         .profiles = w->profiles,

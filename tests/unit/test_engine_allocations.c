@@ -75,7 +75,7 @@ static uint64_t allocations_of_attempt(struct sched *s, const struct pod *pod)
 {
     struct attempt a;
     uint64_t before = n_allocations;
-    attempt_run_and_diagnose(s, &a, pod, 1000);
+    attempt_run(s, &a, pod, (struct attempt_wants){ .reasons = true });
     return n_allocations - before;
 }
 

@@ -1,7 +1,7 @@
 /* The quick ways of the engine against the plain ones, on random clusters with random changes in between:
  *   - a plugin's filter_block and score_block against its filter and score of one node, on plain and on simulated views;
  *   - uniform_score against the normalized scores of all nodes;
- *   - attempt_run_and_diagnose (classes that are repaired, memos that are kept) against attempt_run_in_detail with memos made anew:
+ *   - attempts by the quick way (classes that are repaired, memos that are kept) against those in detail with memos made anew:
  *     outcome, node, texts, rejectors, where the next search begins, and what preemption chooses. */
 #include "sched/attempt.h"
 #include "sched/memo.h"
@@ -172,7 +172,7 @@ static void check_blocks(struct blocks *b, const struct pod *pod)
 {
     struct attempt a;
     uint32_t start = b->sched->start_index;
-    if (!attempt_begin(b->sched, &a, pod, 1000) || !attempt_pre_filter(&a))
+    if (!attempt_begin(b->sched, &a, pod, (struct attempt_wants){ .reasons = true }) || !attempt_pre_filter(&a))
         return;
     const struct profile *profile = a.cycle.profile;
     for (uint8_t i = 0; i < profile->points[POINT_FILTER].n; i++) {
@@ -227,13 +227,13 @@ static void check_attempt(struct blocks *b, const struct pod *pod)
     arena_reset(&b->arena);
     uint32_t start = s->start_index;
     struct rand rand = s->rand;
-    attempt_run_and_diagnose(s, &a, pod, 1000);
+    attempt_run(s, &a, pod, (struct attempt_wants){ .reasons = true });
     const char *quick = describe(b, &a);
     s->start_index = start;
     s->rand = rand;
     struct memos *kept = s->memos;
     s->memos = memos_new();
-    attempt_run_in_detail(s, &a, pod, 1000);
+    attempt_run(s, &a, pod, (struct attempt_wants){ .reasons = true, .detail = true });
     const char *plain = describe(b, &a);
     memos_free(s->memos);
     s->memos = kept;

@@ -1,6 +1,7 @@
 /* Explanations one by one: what is said of pods with and without a node, and of whoever else has a
  * say. */
 #include "sched/explain.h"
+#include "sched/trial.h"
 #include "tests/unit/sched_world.h"
 
 struct fixture {
@@ -8,6 +9,17 @@ struct fixture {
     struct arena arena;
     struct explanation x;
 };
+
+/* Just the node, by the quick way; NODE_NONE when none fits. */
+static node_id trial_where(struct sched *s, const struct pod *pod)
+{
+    struct trial t;
+    trial_begin(&t, s, pod, (struct attempt_wants){ 0 });
+    trial_run(&t);
+    node_id node = t.attempt.outcome == ATTEMPT_FITS ? t.attempt.node : NODE_NONE;
+    trial_end(&t);
+    return node;
+}
 
 static void begin(struct fixture *f)
 {
@@ -92,7 +104,7 @@ TEST(a_pod_on_a_node_is_told_as_if_it_were_not)
     CHECK_TEXT("as without it", ranking(&f), "n2=80 n1=61 | n3");
     const struct cache *c = sched_cache(f.w.sched);
     CHECK_INT("it is back", c->col.used_milli_cpu[cache_find_node(c, world_sym(&f.w, "n1"))], 3000);
-    CHECK_INT("the quick answer", explain_where(f.w.sched, pod), cache_find_node(c, world_sym(&f.w, "n2")));
+    CHECK_INT("the quick answer", trial_where(f.w.sched, pod), cache_find_node(c, world_sym(&f.w, "n2")));
     finish(&f);
 }
 
@@ -159,7 +171,7 @@ TEST(pods_that_stay_are_told_why)
         check_text(stays[i].what, f.x.message, stays[i].message);
         check_text(stays[i].what, f.x.not_tried, stays[i].not_tried);
         check_text(stays[i].what, f.x.not_tried_plugin, stays[i].not_tried_plugin);
-        CHECK_INT(stays[i].what, explain_where(f.w.sched, vec_last(&f.w.pods)[0]) == NODE_NONE,
+        CHECK_INT(stays[i].what, trial_where(f.w.sched, vec_last(&f.w.pods)[0]) == NODE_NONE,
                   stays[i].outcome != EXPLAINED_FITS);
         finish(&f);
     }
@@ -211,7 +223,7 @@ TEST(a_promised_node_settles_it)
     CHECK_TEXT("promised", f.x.nominated, "n3");
     CHECK(f.x.nominated_used && !f.x.scored);
     CHECK_INT("others fit too", f.x.n_not_compared, 2);
-    CHECK_INT("quick", explain_where(f.w.sched, pod), cache_find_node(sched_cache(f.w.sched), world_sym(&f.w, "n3")));
+    CHECK_INT("quick", trial_where(f.w.sched, pod), cache_find_node(sched_cache(f.w.sched), world_sym(&f.w, "n3")));
     pod_unref(&f.w.syms, pod);
     finish(&f);
 }
@@ -268,7 +280,7 @@ TEST(a_random_choice_between_equals_comes_first)
         const struct pod *pod = add_pod(&f, arena_printf(&f.w.arena, "p%d", i), NULL, 0, "0", "");
         explain(&f, pod);
         CHECK_TEXT("the first", f.x.nodes[0].name, f.x.chosen);
-        node_id where = explain_where(f.w.sched, pod);
+        node_id where = trial_where(f.w.sched, pod);
         CHECK(sched_run_once(f.w.sched));
         const struct placed *p = cache_find_pod(sched_cache(f.w.sched), pod->meta.uid);
         CHECK_STR("as the scheduler chose", sym_text(&f.w.syms, p->pod->node_name), str_of(f.x.chosen));
@@ -326,7 +338,7 @@ TEST(extenders_are_not_asked)
     explain(&f, pod);
     CHECK_INT("said so", f.x.n_extenders, 1);
     CHECK_TEXT("chosen", f.x.chosen, "n2");
-    CHECK(explain_where(f.w.sched, pod) != NODE_NONE);
+    CHECK(trial_where(f.w.sched, pod) != NODE_NONE);
     finish(&f);
 }
 
@@ -338,7 +350,7 @@ TEST(an_explanation_outlives_the_cluster)
     explain(&f, add_pod(&f, "p", "n1", 0, "3", ""));
     sched_pod_removed(f.w.sched, "uid-p");
     sched_node_removed(f.w.sched, world_sym(&f.w, "n3"));
-    explain_where(f.w.sched, world_pod(&f.w, "q", NULL, 0, "1", ""));
+    trial_where(f.w.sched, world_pod(&f.w, "q", NULL, 0, "1", ""));
     CHECK_TEXT("still", ranking(&f), "n2=80 n1=61 | n3");
     CHECK_TEXT("reason", f.x.nodes[2].refusal->reasons[0], "Insufficient cpu");
     finish(&f);

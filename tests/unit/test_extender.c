@@ -83,7 +83,7 @@ static void begin(struct sched_world *w, int n_nodes, struct extender *x, struct
 
 static void attempt(struct sched_world *w, struct attempt *a)
 {
-    attempt_run_and_diagnose(w->sched, a, world_pod(w, "p", NULL, 0, "1", ""), w->now_ms);
+    attempt_run(w->sched, a, world_pod(w, "p", NULL, 0, "1", ""), (struct attempt_wants){ .reasons = true });
 }
 
 static const char *feasible(struct sched_world *w, const struct attempt *a)
@@ -290,7 +290,7 @@ TEST(a_promised_node_that_an_extender_refuses_is_one_of_all)
         const struct pod *promised = pod_with_nomination(&w.syms, plain, world_sym(&w, "n2"));
         vec_push(&w.pods, promised);
         struct attempt a;
-        attempt_run_and_diagnose(w.sched, &a, promised, w.now_ms);
+        attempt_run(w.sched, &a, promised, (struct attempt_wants){ .reasons = true });
         CHECK_TEXT(names[fails], world_log(&w), "http://x/filter p n2\nhttp://x/filter p n1 n2 n3\n");
         CHECK_INT(names[fails], a.outcome, ATTEMPT_FITS);
         CHECK_TEXT(names[fails], feasible(&w, &a), "n3 n1 n2");
@@ -469,7 +469,7 @@ TEST(no_candidate_left_keeps_what_was_promised)
     vec_push(&w.pods, promised);
     struct attempt a;
     const char *message;
-    attempt_run_and_diagnose(w.sched, &a, promised, w.now_ms);
+    attempt_run(w.sched, &a, promised, (struct attempt_wants){ .reasons = true });
     attempt_post_filter(&a, &message);
     CHECK_TEXT("message", message, "preemption: no candidate node for preemption");
     CHECK_INT("nomination stays", a.cycle.nominate, SYM_NONE);

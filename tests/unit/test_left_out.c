@@ -112,7 +112,7 @@ static void close_story(struct story *s)
 static const char *outcome(struct story *s, const struct pod *pod, bool in_detail)
 {
     struct attempt a;
-    (in_detail ? attempt_run_in_detail : attempt_run)(s->w.sched, &a, pod, s->w.now_ms);
+    attempt_run(s->w.sched, &a, pod, (struct attempt_wants){ .reasons = in_detail, .detail = in_detail });
     return arena_cstr(&s->w.arena, str_of(a.outcome == ATTEMPT_ERROR ? a.error : ""));
 }
 

@@ -1,6 +1,7 @@
 /* Recordings: a random run of a whole scheduler with the default configuration and an extender is repeated bit for bit;
  * damaged, torn and ended recordings are told from good ones. */
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -626,6 +627,25 @@ TEST(what_is_no_recording_is_refused)
         CHECK(!replay(rows[i].bytes, false, &result, message, sizeof(message)));
         CHECK_TEXT("message", message, rows[i].error);
     }
+}
+
+TEST(a_pipe_is_no_recording)
+{
+    struct arena a;
+    struct err e;
+    struct str bytes;
+    char path[] = "/tmp/berth-pipe-XXXXXX";
+    CHECK(mkdtemp(path));
+    arena_init(&a);
+    err_init(&e, &a);
+    const char *pipe = arena_printf(&a, "%s/pipe", path);
+    CHECK(mkfifo(pipe, 0600) == 0);
+    CHECK_INT("code", record_file_load(pipe, &bytes, &e), ERR_INVALID); /* at once: nobody writes */
+    CHECK_TEXT("message", e.message, arena_printf(&a, "%s: not a file", pipe));
+    CHECK_INT("a folder", record_file_load(path, &bytes, &e), ERR_INVALID);
+    unlink(pipe);
+    rmdir(path);
+    arena_fini(&a);
 }
 
 TEST(a_file_keeps_a_recording)

@@ -48,3 +48,25 @@ TEST(absurd_objects_are_lived_with)
     CHECK_INT("errors", sched_counts(w.sched).errors, 0);
     sched_world_close(&w);
 }
+
+/* At the ends of time, and when it runs backwards: what is due is not in the past for ever. */
+TEST(absurd_clocks_are_lived_with)
+{
+    static const int64_t times[] = { INT64_MAX - 310000, INT64_MAX - 20000, INT64_MAX, INT64_MIN, -1, INT64_MAX / 2, 0 };
+    struct sched_world w;
+    sched_world_init(&w);
+    sched_world_open(&w);
+    set_node(&w, "{\"metadata\":{\"name\":\"n1\"},\"status\":{\"allocatable\":{\"cpu\":\"1\",\"pods\":\"9\"}}}");
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "large-%zu", i);
+        w.now_ms = times[i];
+        sched_pod_set(w.sched, world_pod(&w, name, NULL, 0, "2", ""));
+        sched_run_once(w.sched);
+        sched_tick(w.sched);
+        int64_t due_ms = sched_due_ms(w.sched);
+        CHECK(due_ms > -1000 || times[i] < 0);
+        CHECK(due_ms > times[i] || times[i] > INT64_MAX / 4);
+    }
+    sched_world_close(&w);
+}

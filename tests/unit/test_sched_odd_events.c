@@ -149,3 +149,23 @@ TEST(what_is_not_there_is_removed)
     check_empty(&w);
     sched_world_close(&w);
 }
+
+TEST(things_without_names)
+{
+    struct sched_world w;
+    sched_world_init(&w);
+    sched_world_open(&w);
+    world_node(&w, "", "4", "");
+    sched_pod_set(w.sched, named(&w, "", "", "", "", "default-scheduler", ""));
+    sched_pod_set(w.sched, named(&w, "", "", "", "1", "default-scheduler", ""));
+    while (sched_run_once(w.sched))
+        ;
+    queue_check(sched_queue(w.sched));
+    for (size_t i = 0; i < w.tickets.n; i++)
+        sched_bound(w.sched, w.tickets.at[i], NULL);
+    queue_check(sched_queue(w.sched));
+    sched_pod_removed(w.sched, "");
+    check_empty(&w);
+    sched_node_removed(w.sched, SYM_EMPTY);
+    sched_world_close(&w);
+}

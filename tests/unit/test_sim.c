@@ -63,7 +63,8 @@ static const struct {
     { "what runs occupies", NODE("n1", "") POD("a", "nodeName: n1, " CONTAINERS("3")) POD("b", CONTAINERS("2")), 1, 0, 1, 0 },
     { "what is finished does not",
       NODE("n1", "") POD("a", "nodeName: n1, " CONTAINERS("3")) "status: {phase: Succeeded}\n" POD("b", CONTAINERS("2")), 0, 1, 0, 0 },
-    { "a pod on a node that is not given is left out", POD("a", "nodeName: gone, " CONTAINERS("3")), 0, 0, 0, 0 },
+    { "a pod on a node that is not given is left out", NODE("n1", "") POD("a", "nodeName: gone, " CONTAINERS("3"))
+      POD("b", CONTAINERS("1")), 0, 1, 0, 0 },
     { "another scheduler's pod stays", TWO_NODES POD("p", "schedulerName: other, " CONTAINERS("1")), 0, 0, 1, 0 },
     { "a gated pod stays", TWO_NODES POD("p", "schedulingGates: [{name: g}], " CONTAINERS("1")), 0, 0, 1, 0 },
     { "a deployment", TWO_NODES "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 3, "
@@ -139,6 +140,155 @@ static const struct {
     { "a gate", TWO_NODES POD("p", "schedulingGates: [{name: g}], " CONTAINERS("1")), "waits for scheduling gate g" },
 };
 
+#define CLAIM(name)                                                                        \
+    "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: " name "}\nspec: {storageClassName: local, accessModes: " \
+    "[ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n"
+#define CLAIMING(name) POD(name, "volumes: [{name: v, persistentVolumeClaim: {claimName: " name "}}], " CONTAINERS("1"))
+
+/* ---- What an API server makes of them ---- */
+
+#define HOST_POD(name) POD(name, "hostNetwork: true, containers: [{name: c, image: i, ports: [{containerPort: 80}]}]")
+#define REPLICAS(n, spec) \
+    "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: r}\nspec: {replicas: " n ", " TEMPLATE(spec) "}\n"
+#define LIMIT_RANGE(limits) \
+    "---\napiVersion: v1\nkind: LimitRange\nmetadata: {name: lr}\nspec: {limits: [{type: Container, " limits "}]}\n"
+#define QUOTA(hard, rest) \
+    "---\napiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q}\nspec: {hard: {" hard "}}\n" rest
+#define RUNTIME_CLASS \
+    "---\napiVersion: node.k8s.io/v1\nkind: RuntimeClass\nmetadata: {name: kata}\nhandler: h\noverhead: {podFixed: {cpu: '2'}}\n" \
+    "scheduling: {nodeSelector: {kubernetes.io/hostname: n2}, tolerations: [{key: k, operator: Exists}]}\n"
+#define TEMPLATE_POD(name, ports) "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: " name "}\nspec: {replicas: 3, " \
+    TEMPLATE("hostNetwork: true, containers: [{name: c, image: i, ports: [" ports "]}]") "}\n"
+#define IMMEDIATE(provisioner) \
+    "---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: local}\nprovisioner: " provisioner "\n"
+#define FREE_VOLUME(name, size) \
+    "---\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: " name "}\nspec: {storageClassName: local, accessModes: " \
+    "[ReadWriteOnce], capacity: {storage: " size "}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: " \
+    "kubernetes.io/hostname, operator: In, values: [n2]}]}]}}}\n"
+
+static const struct {
+    const char *what, *text;
+    unsigned placed, pending, refused;
+    const char *reason; /* of the first that are refused */
+} admissions[] = {
+    { "a port in the host's network is the host's", TWO_NODES HOST_POD("a") HOST_POD("b") HOST_POD("c"), 2, 1, 0, NULL },
+    { "also of a pod that is made", TWO_NODES TEMPLATE_POD("r", "{containerPort: 80}"), 2, 1, 0, NULL },
+    { "but a host port that is given stays", TWO_NODES HOST_POD("a") TEMPLATE_POD("r", "{containerPort: 80, hostPort: 81}"),
+      3, 1, 0, NULL },
+    { "a LimitRange gives requests", NODE("n1", "") LIMIT_RANGE("defaultRequest: {cpu: '3'}") POD("a", "containers: [{name: c}]")
+      POD("b", "containers: [{name: c}]"), 1, 1, 0, NULL },
+    { "and to pods that are made", NODE("n1", "") LIMIT_RANGE("max: {cpu: '3'}") REPLICAS("2", "containers: [{name: c}]"), 1, 1, 0,
+      NULL },
+    { "a LimitRange refuses a pod", NODE("n1", "") LIMIT_RANGE("max: {cpu: '1'}") POD("a", CONTAINERS("2")), 0, 0, 1,
+      "maximum cpu usage per Container is 1, but limit is 2" },
+    { "and all of a controller", NODE("n1", "") LIMIT_RANGE("min: {cpu: '3'}") REPLICAS("4", CONTAINERS("2")), 0, 0, 4,
+      "minimum cpu usage per Container is 3, but request is 2" },
+    { "a quota counts pods", NODE("n1", "") QUOTA("pods: '2'", "") REPLICAS("5", "containers: [{name: c}]"), 2, 0, 3,
+      "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2" },
+    { "also those that are there", NODE("n1", "") QUOTA("pods: '2'", "") POD("a", "nodeName: n1, " CONTAINERS("1"))
+      REPLICAS("5", "containers: [{name: c}]"), 1, 0, 4, "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2" },
+    { "or what the server has counted", NODE("n1", "") QUOTA("requests.cpu: '5'", "status: {used: {requests.cpu: 3500m}}\n")
+      REPLICAS("2", CONTAINERS("1")), 1, 0, 1,
+      "exceeded quota: q, requested: requests.cpu=1, used: requests.cpu=4500m, limited: requests.cpu=5" },
+    { "a quota wants words", NODE("n1", "") QUOTA("limits.memory: 1Gi", "") REPLICAS("2", CONTAINERS("1")), 0, 0, 2,
+      "failed quota: q: must specify limits.memory for: c" },
+    { "a RuntimeClass has overhead", NODE("n2", "") RUNTIME_CLASS REPLICAS("2", "runtimeClassName: kata, " CONTAINERS("1")), 1, 1, 0,
+      NULL },
+    { "and a place", NODE("n1", "") RUNTIME_CLASS POD("a", "runtimeClassName: kata, " CONTAINERS("1")), 0, 1, 0, NULL },
+    { "and tolerations", NODE("n2", "spec: {taints: [{key: k, effect: NoSchedule}]}\n") RUNTIME_CLASS
+      POD("a", "runtimeClassName: kata, " CONTAINERS("1")), 1, 0, 0, NULL },
+    { "and may not be contradicted", NODE("n2", "") RUNTIME_CLASS
+      POD("a", "runtimeClassName: kata, nodeSelector: {kubernetes.io/hostname: n1}, " CONTAINERS("1")), 0, 0, 1,
+      "pod rejected: conflict: runtimeClass.scheduling.nodeSelector[kubernetes.io/hostname] = n2; "
+      "pod.spec.nodeSelector[kubernetes.io/hostname] = n1" },
+    { "a class that is not given does not count", NODE("n1", "") POD("a", "runtimeClassName: other, " CONTAINERS("1")), 1, 0, 0, NULL },
+    { "a claim of a class that binds at once is provisioned", NODE("n1", "") IMMEDIATE("p") CLAIM("one") CLAIMING("one"), 1, 0, 0,
+      NULL },
+    { "or gets the volume that is there", NODE("n1", "") IMMEDIATE("p") FREE_VOLUME("v", "1Gi") CLAIM("one") CLAIMING("one"), 0, 1, 0,
+      NULL },
+    { "unless that is too small", NODE("n1", "") IMMEDIATE("p") FREE_VOLUME("v", "1Mi") CLAIM("one") CLAIMING("one"), 1, 0, 0, NULL },
+    { "and waits when nobody makes one", NODE("n1", "") IMMEDIATE("kubernetes.io/no-provisioner") CLAIM("one") CLAIMING("one"), 0, 1, 0,
+      NULL },
+    { "a name that is to be made, twice", NODE("n1", "")
+      "---\napiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\nspec: {" CONTAINERS("1") "}\n"
+      "---\napiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\nspec: {" CONTAINERS("1") "}\n", 2, 0, 0, NULL },
+    { "a CronJob runs nothing", NODE("n1", "") "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: j}\nspec: {schedule: '* * "
+      "* * *', jobTemplate: {spec: {" TEMPLATE(CONTAINERS("1")) "}}}\n", 0, 0, 0, NULL },
+};
+
+TEST(pods_are_what_an_api_server_makes_of_them)
+{
+    for (size_t i = 0; i < sizeof(admissions) / sizeof(admissions[0]); i++) {
+        struct story s;
+        if (!start(&s, admissions[i].text))
+            FAIL("%s: %s", admissions[i].what, s.e.message);
+        unsigned refused = 0;
+        for (size_t k = 0; k < s.in.refused.n; k++)
+            refused += s.in.refused.at[k].n;
+        CHECK_INT(admissions[i].what, s.world.n_in_state[SIM_PLACED], admissions[i].placed);
+        CHECK_INT(admissions[i].what, s.world.n_in_state[SIM_PENDING], admissions[i].pending);
+        CHECK_INT(admissions[i].what, refused, admissions[i].refused);
+        if (admissions[i].reason)
+            CHECK_TEXT(admissions[i].what, s.in.refused.at[0].reason, admissions[i].reason);
+        finish(&s);
+    }
+}
+
+static const struct {
+    const char *what, *text, *warning;
+} warned[] = {
+    { "a CronJob", NODE("n1", "") "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: j}\n",
+      "file, document 2: CronJob default/j is left out: no job is started by the clock" },
+    { "a class that is not given", NODE("n1", "") POD("a", "runtimeClassName: other, " CONTAINERS("1")),
+      "file, document 2: Pod default/a: no RuntimeClass \"other\" is given; its overhead, node selector and tolerations do not count" },
+    { "volumes that nobody has seen", NODE("n1", "") IMMEDIATE("p") CLAIM("one") CLAIMING("one"),
+      "StorageClass local binds claims at once, before their pods are scheduled (volumeBindingMode Immediate): its new volumes are "
+      "taken to be reachable from every node" },
+    { "another manifest", NODE("n1", "") NODE("n1", ""), "file, document 2: Node n1 takes the place of the one in file, document 1" },
+    { "a pod that runs", NODE("n1", "") "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p, uid: u}\nspec: {nodeName: n1, "
+      CONTAINERS("1") "}\n" POD("p", CONTAINERS("2")), "file, document 3: Pod default/p is there already, in file, document 2, and "
+      "stays as it is" },
+};
+
+TEST(what_is_taken_for_granted_is_said)
+{
+    for (size_t i = 0; i < sizeof(warned) / sizeof(warned[0]); i++) {
+        struct story s;
+        if (!start(&s, warned[i].text))
+            FAIL("%s: %s", warned[i].what, s.e.message);
+        CHECK_INT(warned[i].what, s.in.warnings.n, 1);
+        CHECK_TEXT(warned[i].what, s.in.warnings.at[0], warned[i].warning);
+        finish(&s);
+    }
+}
+
+/* A Deployment that is applied again with another template is rolled out; what others have filled in stays. */
+TEST(a_later_manifest_is_applied)
+{
+    struct story s;
+    CHECK(start(&s, NODE("n1", "")
+                "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, uid: u1}\nspec: {replicas: 1, " TEMPLATE(CONTAINERS("1")) "}\n"
+                "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: d-h1, ownerReferences: [{apiVersion: apps/v1, kind: "
+                "Deployment, name: d, uid: u1, controller: true}]}\nspec: {replicas: 1, " TEMPLATE(CONTAINERS("1")) "}\n"
+                OWNED("d-h1-a", "ReplicaSet", "d-h1", "nodeName: n1, " CONTAINERS("1"))
+                "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 2, " TEMPLATE(CONTAINERS("2")) "}\n"
+                "---\napiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: {a: b}}\n"));
+    CHECK_INT("running", s.world.n_in_state[SIM_RUNNING], 0);
+    CHECK_INT("placed", s.world.n_in_state[SIM_PLACED], 2);
+    CHECK_INT("cpu of the new template", s.world.nodes.at[0].after.milli_cpu, 4000);
+    CHECK_TEXT("uid", sim_input_find(&s.in, "Deployment", "default", "d")->uid, "u1");
+    finish(&s);
+    CHECK(start(&s, NODE("n1", "")
+                "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 1, " TEMPLATE(CONTAINERS("1")) "}\n"
+                "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: d-h1, ownerReferences: [{apiVersion: apps/v1, kind: "
+                "Deployment, name: d, uid: u1, controller: true}]}\nspec: {replicas: 1, " TEMPLATE(CONTAINERS("1")) "}\n"
+                OWNED("d-h1-a", "ReplicaSet", "d-h1", "nodeName: n1, " CONTAINERS("1"))
+                "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec: {replicas: 3, " TEMPLATE(CONTAINERS("1")) "}\n"));
+    CHECK_INT("the same template: who runs stays", s.world.n_in_state[SIM_RUNNING], 1);
+    CHECK_INT("and gets company", s.world.n_in_state[SIM_PLACED], 2);
+    finish(&s);
+}
+
 TEST(pending_pods_say_why)
 {
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
@@ -155,8 +305,8 @@ TEST(pending_pods_say_why)
 static const struct {
     const char *what, *text, *message;
 } refusals[] = {
-    { "the same pod twice", POD("p", CONTAINERS("1")) POD("p", CONTAINERS("1")),
-      "file, document 2: Pod default/p is there already, in file, document 1" },
+    { "all pods on nodes that are not given", POD("p", "nodeName: gone, " CONTAINERS("1")),
+      "all 1 pods are on nodes that are not given, so that nothing is left; read the nodes, too" },
     { "no name", "apiVersion: v1\nkind: Pod\n", "file, document 1: Pod without metadata.name" },
     { "a wrong amount", POD("p", "containers: [{name: c, resources: {requests: {cpu: much}}}]"), "file, document 1: " },
     { "too many pods to make", "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: r}\nspec: {replicas: 2000000000, "
@@ -183,7 +333,7 @@ TEST(oddities_are_warned_about)
     struct story s;
     CHECK(start(&s, "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n"
                     "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\n"
-                    POD("p", "nodeName: gone, " CONTAINERS("1"))));
+                    POD("p", "nodeName: gone, " CONTAINERS("1")) POD("q", CONTAINERS("1"))));
     CHECK_INT("warnings", s.in.warnings.n, 2);
     CHECK_TEXT("unknown", s.in.warnings.at[0], "file, document 1: Widget of example.com/v1 is not known and left out");
     CHECK_TEXT("no node", s.in.warnings.at[1],
@@ -207,11 +357,6 @@ TEST(a_stateful_sets_claims_are_made)
     CHECK_INT("the claim in the place of the other volume", s.world.pods.at[0].form->n_volumes, 1);
     finish(&s);
 }
-
-#define CLAIM(name)                                                                        \
-    "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: " name "}\nspec: {storageClassName: local, accessModes: " \
-    "[ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n"
-#define CLAIMING(name) POD(name, "volumes: [{name: v, persistentVolumeClaim: {claimName: " name "}}], " CONTAINERS("1"))
 
 TEST(a_volume_is_bound_once)
 {
@@ -329,7 +474,7 @@ TEST(a_bound_claim_is_seen_by_the_next_pod)
     CHECK_INT("the volume", volume->phase, PV_BOUND);
     CHECK_TEXT("the volume's claim", volume->claim->name, "one");
     CHECK_INT("the input stays", ((const struct pvc *)sim_input_find(&s.in, "PersistentVolumeClaim", "default", "one")->form)->phase,
-              PVC_OTHER);
+              PVC_PENDING);
     finish(&s);
 }
 
@@ -398,7 +543,8 @@ TEST(a_name_that_was_removed_is_free)
     CHECK(!sim_input_text(&copy, "more", STR(NODE("n1", "")), &s.e));
     CHECK(!sim_input_complete(&copy, &s.e));
     CHECK_TEXT("the new one", sim_input_find(&copy, "Node", "", "n1")->origin, "more, document 1");
-    CHECK(sim_input_text(&copy, "again", STR(NODE("n1", "")), &s.e));
+    CHECK(!sim_input_text(&copy, "again", STR(NODE("n1", "")), &s.e));
+    CHECK_TEXT("the newest one", sim_input_find(&copy, "Node", "", "n1")->origin, "again, document 1");
     sim_input_fini(&copy);
     finish(&s);
 }

@@ -1,4 +1,6 @@
 /* What-if: every change gives what comes out when it is made in the manifests by hand. */
+#include "sim/changed.h"
+#include "sim/difference.h"
 #include "tests/unit/what_if_model.h"
 
 enum { CLUSTERS = 120 };
@@ -216,6 +218,155 @@ TEST(changes_combine_in_their_order)
             kinds[i] = (enum sim_change_kind)rand_below(&r, SIM_SCALE + 1);
         check_changes(100000 + seed, kinds, 3);
     }
+}
+
+/* ---- A cluster that stands ---- */
+
+static bool is_on(const struct sim_world *w, const struct sim_pod *p, const char *node)
+{
+    return p && p->node != SIM_NO_NODE && strcmp(w->nodes.at[p->node].form->meta.name, node) == 0;
+}
+
+/* Nothing has a priority here: what had a node and was not drained stays where it is. */
+static void check_quiet(const struct sim_changed *c, const char *drained)
+{
+    struct sim_difference d;
+    sim_difference_init(&d, &c->before.world, &c->after.world);
+    for (size_t i = 0; i < d.pods.n; i++)
+        if (d.pods.at[i].shift != SIM_NOW_PLACED)
+            CHECK(is_on(d.before, d.pods.at[i].before, drained));
+    sim_difference_fini(&d);
+}
+
+/* New nodes are all alike: which of them got what depends on how many attempts there were before. */
+static const char *without_numbers(struct lab *l, const char *outcome)
+{
+    char *text = arena_cstr(&l->arena, str_of(outcome)), *to = text;
+    for (const char *from = text; *from;) {
+        bool after_copy = to - text >= 6 && memcmp(to - 6, "-copy-", 6) == 0;
+        if (after_copy && *from >= '0' && *from <= '9')
+            from++;
+        else
+            *to++ = *from++;
+    }
+    *to = '\0';
+    return text;
+}
+
+/* By hand: the model is run, every pod keeps what it has found, and the change is made to that. */
+static void check_settled(uint64_t seed, enum sim_change_kind kind)
+{
+    struct lab l;
+    lab_init(&l, NULL);
+    struct rand r;
+    rand_init(&r, seed);
+    struct model m;
+    do
+        model_draw(&m, &r);
+    while (!has_scalable(&m));
+    struct sim_input given;
+    lab_read_model(&l, &given, &m);
+    lab_settle_model(&l, &m);
+    for (int i = 0; i < m.n_apps; i++) /* pods of DaemonSets come with new nodes, before all others */
+        m.apps[i].given &= m.apps[i].kind != APP_DAEMON_SET;
+    struct sim_change change = draw_change(&l, &m, &r, kind);
+    struct sim_changed c;
+    if (sim_changed_init(&c, &given, &(struct sim_change_list){ &change, 1, false }, &l.how, &l.e))
+        FAIL("seed %llu: %s", (unsigned long long)seed, l.e.message);
+    const char *what = arena_printf(&l.arena, "seed %llu, change %d", (unsigned long long)seed, kind);
+    CHECK_TEXT(what, without_numbers(&l, lab_outcome(&l, &c.after.world)), without_numbers(&l, lab_by_hand(&l, &m)));
+    if (kind == SIM_DRAIN)
+        check_quiet(&c, change.name);
+    sim_changed_fini(&c);
+    sim_input_fini(&given);
+    lab_fini(&l);
+}
+
+TEST(a_cluster_that_stands_is_changed)
+{
+    for (uint64_t seed = 0; seed < CLUSTERS; seed++)
+        for (enum sim_change_kind kind = SIM_CORDON; kind <= SIM_SCALE; kind++)
+            check_settled(500000 + seed * 10 + kind, kind);
+}
+
+/* Placed by one run, they are still placed in the next one, and their node's account begins without them. */
+TEST(who_was_placed_stays_placed)
+{
+    struct lab l;
+    lab_init(&l, NULL);
+    struct rand r;
+    rand_init(&r, 3);
+    struct model m;
+    model_draw(&m, &r);
+    struct sim_input given;
+    lab_read_model(&l, &given, &m);
+    struct sim_changed c;
+    CHECK(!sim_changed_init(&c, &given, &(struct sim_change_list){ NULL, 0, false }, &l.how, &l.e));
+    CHECK(c.before.world.n_in_state[SIM_PLACED] > 0);
+    for (int i = 0; i < N_SIM_STATES; i++)
+        CHECK_INT("pods", c.after.world.n_in_state[i], c.before.world.n_in_state[i]);
+    for (size_t i = 0; i < c.before.world.nodes.n; i++) {
+        const struct sim_node *a = &c.before.world.nodes.at[i], *b = &c.after.world.nodes.at[i];
+        CHECK_INT("before", a->before.milli_cpu, b->before.milli_cpu);
+        CHECK_INT("after", a->after.milli_cpu, b->after.milli_cpu);
+    }
+    sim_changed_fini(&c);
+    sim_input_fini(&given);
+    lab_fini(&l);
+}
+
+/* A volume that the first run has bound is taken in the second one. */
+TEST(volumes_stay_bound)
+{
+    struct lab l;
+    lab_init(&l, NULL);
+    struct sim_input given;
+    lab_read(&l, &given, STR(
+        "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {capacity: {cpu: '4', memory: 8Gi, pods: '10'}}\n"
+        "---\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: local}\nprovisioner: kubernetes.io/no-provisioner\n"
+        "volumeBindingMode: WaitForFirstConsumer\n"
+        "---\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: v}\nspec: {capacity: {storage: 1Gi}, accessModes: "
+        "[ReadWriteOnce], storageClassName: local, hostPath: {path: /x}}\n"
+        "---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec: {replicas: 1, selector: {matchLabels: {app: x}}, "
+        "template: {metadata: {labels: {app: x}}, spec: {containers: [{name: c, image: i}]}}, volumeClaimTemplates: [{metadata: {name: "
+        "data}, spec: {storageClassName: local, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]}\n"));
+    struct sim_changed c;
+    struct sim_change scale = { SIM_SCALE, "sts/db=2", 2 };
+    CHECK(!sim_changed_init(&c, &given, &(struct sim_change_list){ &scale, 1, false }, &l.how, &l.e));
+    CHECK_INT("placed before", c.before.world.n_in_state[SIM_PLACED], 1);
+    CHECK_INT("placed after", c.after.world.n_in_state[SIM_PLACED], 1);
+    CHECK_INT("pending after", c.after.world.n_in_state[SIM_PENDING], 1);
+    sim_changed_fini(&c);
+    sim_input_fini(&given);
+    lab_fini(&l);
+}
+
+/* Pods that the first run has placed are drained as those that ran before: one at a time here. */
+TEST(who_was_placed_is_drained_in_rounds)
+{
+    struct lab l;
+    lab_init(&l, NULL);
+    struct sim_input given;
+    lab_read(&l, &given, STR(
+        "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {capacity: {cpu: '4', memory: 8Gi, pods: '10'}}\n"
+        "---\napiVersion: v1\nkind: Node\nmetadata: {name: n2}\nspec: {taints: [{key: k, effect: PreferNoSchedule}]}\n"
+        "status: {capacity: {cpu: '4', memory: 8Gi, pods: '10'}}\n"
+        "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b}\nspec: {maxUnavailable: 1, selector: {matchLabels: "
+        "{app: x}}}\n"
+        "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: web}\nspec: {replicas: 3, selector: {matchLabels: {app: x}}, "
+        "template: {metadata: {labels: {app: x}}, spec: {containers: [{name: c, image: i}]}}}\n"));
+    struct sim_changed c;
+    struct sim_change drain = { SIM_DRAIN, "n1", 0 };
+    CHECK(!sim_changed_init(&c, &given, &(struct sim_change_list){ &drain, 1, false }, &l.how, &l.e));
+    uint32_t n_there = (uint32_t)c.before.world.nodes.at[0].after.pods;
+    CHECK(n_there > 1);
+    CHECK_INT("rounds", c.after.drain.n_rounds, n_there);
+    CHECK_INT("evicted", c.after.drain.n_evicted, n_there);
+    CHECK_INT("stay", c.after.drain.stays.n, 0);
+    CHECK_INT("there", c.after.world.nodes.at[0].after.pods, 0);
+    sim_changed_fini(&c);
+    sim_input_fini(&given);
+    lab_fini(&l);
 }
 
 /* ---- Details ---- */

@@ -112,52 +112,13 @@ static bool evict(struct hand *h, struct arena *a)
     return h->n_evicted > n_evicted;
 }
 
-static int find_pod(const struct model *m, const char *name)
-{
-    for (int i = 0; i < m->n_pods; i++)
-        if (strcmp(m->pods[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
-static int find_app(const struct model *m, const char *owner)
-{
-    for (int i = 0; i < m->n_apps; i++)
-        if (strcmp(strrchr(owner, '/') + 1, m->apps[i].name) == 0)
-            return i;
-    FAIL("nobody is %s", owner);
-}
-
-/* A run of the model; every pod finds a node and has it in the model then, also those that were made. */
-static void run_model(struct lab *l, struct hand *h)
-{
-    struct sim_input in;
-    struct sim_run r;
-    lab_read_model(l, &in, &h->m);
-    lab_run(l, &r, &in, NULL);
-    for (size_t i = 0; i < r.world.pods.n; i++) {
-        const struct sim_pod *p = &r.world.pods.at[i];
-        CHECK(p->node != SIM_NO_NODE);
-        const char *node = r.world.nodes.at[p->node].form->meta.name;
-        int at = find_pod(&h->m, p->name);
-        if (at < 0) {
-            model_add_pod(&h->m, find_app(&h->m, p->owner), p->name, node);
-        } else if (!*h->m.pods[at].node) {
-            set_name(h->m.pods[at].node, node);
-            h->m.pods[at].not_ready = false;
-        }
-    }
-    sim_run_fini(&r);
-    sim_input_fini(&in);
-}
-
 static void drain_by_hand(struct lab *l, struct hand *h)
 {
     h->m.nodes[model_find_node(&h->m, h->node)].cordoned = true;
     bool moved = evict(h, &l->arena);
     h->n_rounds = moved;
     for (int i = 0; i < ROUNDS_MAX; i++) {
-        run_model(l, h);
+        CHECK_INT("pending", lab_settle_model(l, &h->m), 0);
         if (!evict(h, &l->arena))
             return;
         h->n_rounds++;
@@ -165,11 +126,17 @@ static void drain_by_hand(struct lab *l, struct hand *h)
     FAIL("no end");
 }
 
+static bool is_daemon(const struct model *m, int pod)
+{
+    return m->pods[pod].app >= 0 && m->apps[m->pods[pod].app].kind == APP_DAEMON_SET;
+}
+
 static const char *hand_outcome(struct lab *l, const struct model *m)
 {
     const char *lines[MODEL_PODS];
     for (int i = 0; i < m->n_pods; i++)
-        lines[i] = arena_printf(&l->arena, "default/%s %s 0 ", m->pods[i].name, m->pods[i].node);
+        lines[i] = arena_printf(&l->arena, "default/%s %s 0 ", is_daemon(m, i) ? m->apps[m->pods[i].app].name : m->pods[i].name,
+                                m->pods[i].node);
     qsort(lines, (size_t)m->n_pods, sizeof(*lines), compare_lines);
     const char *all = "";
     for (int i = 0; i < m->n_pods; i++)

@@ -51,10 +51,6 @@ static const struct {
     { "no name", "apiVersion: v1\nkind: Pod\nmetadata: {namespace: x}\n", "file, document 1: Pod without metadata.name" },
     { "a name that is a number", "apiVersion: v1\nkind: Pod\nmetadata: {name: 5}\n",
       "file, document 1: Pod: metadata.name: number where string is expected" },
-    { "the same name twice", POD("") "---\n" POD(""), "file, document 2: Pod shop/p is there already, in file, document 1" },
-    { "the same name twice in a list",
-      "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[" JSON_NODE("a") "," JSON_NODE("a") "]}",
-      "file, document 1, items[1]: Node a is there already, in file, document 1, items[0]" },
     { "no quantity", POD("containers: [{name: c}, {name: d, resources: {limits: {memory: 5Xi}}}]"),
       "file, document 1: Pod shop/p: spec.containers[1].resources.limits.memory: " NO_QUANTITY },
     { "no quantity in a template", DEPLOYMENT("template: {spec: {containers: [{name: c, resources: {requests: {cpu: x}}}]}}"),
@@ -105,6 +101,10 @@ static const struct {
     const char *what, *text, *warning;
 } warnings[] = {
     { "nothing", "# nothing\n", "file: there is no object in it" },
+    { "the same name twice", POD("") "---\n" POD(""), "file, document 2: Pod shop/p takes the place of the one in file, document 1" },
+    { "the same name twice in a list",
+      "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[" JSON_NODE("a") "," JSON_NODE("a") "]}",
+      "file, document 1, items[1]: Node a takes the place of the one in file, document 1, items[0]" },
     { "an unknown kind", "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n",
       "file, document 1: Widget of example.com/v1 is not known and left out" },
     { "a version of the past", "apiVersion: extensions/v1beta1\nkind: Deployment\nmetadata: {name: d}\n",
@@ -185,8 +185,8 @@ static const struct {
       BARE_POD("b") "]}", 2, 0, 0 },
     { "the same with the kind behind", "{\"apiVersion\":\"v1\",\"items\":[" BARE_POD("a") "," BARE_POD("b") "],\"kind\":\"PodList\"}", 2,
       0, 0 },
-    { "no items", "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":[]}", 0, 1, 0 },
-    { "items that are null", "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":null}", 0, 1, 0 },
+    { "no items", "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":[]}", 0, 0, 0 },
+    { "items that are null", "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":null}", 0, 0, 0 },
     { "lists within lists", "{\"kind\":\"List\",\"apiVersion\":\"v1\",\"items\":[{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":["
       BARE_POD("a") "]}," JSON_NODE("b") "]}", 2, 0, 0 },
     { "a kind that has items and is no list is taken back",

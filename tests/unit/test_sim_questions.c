@@ -1,18 +1,11 @@
 /* Questions about a run: how many copies fit, how many nodes are needed, what differs between two runs. */
+#include "sched/remedy.h"
 #include "sim/capacity.h"
 #include "sim/difference.h"
 #include "sim/nodes_needed.h"
 #include "tests/unit/what_if_model.h"
 
 enum { CLUSTERS = 60, COPIES_MAX = 60 };
-
-static int find_pod(const struct model *m, const char *name)
-{
-    for (int i = 0; i < m->n_pods; i++)
-        if (strcmp(m->pods[i].name, name) == 0)
-            return i;
-    return -1;
-}
 
 /* ---- Capacity: as many copies as pods of their own ---- */
 
@@ -21,7 +14,7 @@ static void settle(struct model *m, const struct sim_world *w)
 {
     for (size_t i = 0; i < w->pods.n; i++) {
         const struct sim_pod *p = &w->pods.at[i];
-        int at = find_pod(m, p->name), app = -1;
+        int at = model_find_pod(m, p->name), app = -1;
         for (int k = 0; p->owner && k < m->n_apps; k++)
             if (strcmp(strrchr(p->owner, '/') + 1, m->apps[k].name) == 0)
                 app = k;
@@ -235,15 +228,28 @@ TEST(a_controllers_template_counts_with_the_clusters_classes)
 
 /* ---- Nodes needed: 0, 1, 2 and so on ---- */
 
+/* Pods of DaemonSets are on a new node first. */
+static void add_copies(struct model *m, int node, int n)
+{
+    for (int i = 1; i <= n; i++) {
+        struct model_node copy = m->nodes[node];
+        char name[NAME * 2];
+        snprintf(copy.name, NAME, "%.40s-copy-%d", m->nodes[node].name, i);
+        copy.cordoned = false;
+        m->nodes[m->n_nodes++] = copy;
+        for (int app = 0; app < m->n_apps; app++) {
+            snprintf(name, sizeof(name), "%.20s-on-%.40s", m->apps[app].name, copy.name);
+            if (m->apps[app].kind == APP_DAEMON_SET)
+                model_add_pod(m, app, name, copy.name);
+        }
+    }
+}
+
+/* `m` has settled: all pods that fit have their node. */
 static uint32_t pending_with(struct lab *l, const struct model *m, int node, int n, const char *excused)
 {
     struct model more = *m;
-    for (int i = 1; i <= n; i++) {
-        struct model_node copy = m->nodes[node];
-        snprintf(copy.name, NAME, "%.40s-copy-%d", m->nodes[node].name, i);
-        copy.cordoned = false;
-        more.nodes[more.n_nodes++] = copy;
-    }
+    add_copies(&more, node, n);
     struct sim_input in;
     struct sim_run r;
     lab_read_model(l, &in, &more);
@@ -255,6 +261,25 @@ static uint32_t pending_with(struct lab *l, const struct model *m, int node, int
     sim_run_fini(&r);
     sim_input_fini(&in);
     return pending;
+}
+
+/* Whether one pod that explain says a new node places is placed by one. */
+static void check_explained(struct lab *l, struct sim_run *run, const struct sim_needed *n, const char *what)
+{
+    uint32_t n_pending = 0;
+    bool helped = false;
+    for (size_t i = 0; i < run->world.pods.n; i++) {
+        const struct sim_pod *p = &run->world.pods.at[i];
+        if (p->state != SIM_PENDING)
+            continue;
+        struct remedies r;
+        remedies_find(run->world.sched, p->form, &l->arena, &r);
+        for (uint32_t k = 0; k < r.n; k++)
+            helped |= r.at[k].kind == REMEDY_ADD_NODE && strcmp(r.at[k].node, n->like) == 0;
+        n_pending++;
+    }
+    if (n_pending == 1 && helped)
+        CHECK_INT(what, n->n_nodes, 1);
 }
 
 static uint32_t check_needed(uint64_t seed)
@@ -269,23 +294,27 @@ static uint32_t check_needed(uint64_t seed)
         m.apps[i].given = true;
     int app = (int)rand_below(&r, (uint64_t)m.n_apps), node = (int)rand_below(&r, (uint64_t)m.n_nodes);
     if (m.apps[app].kind != APP_DAEMON_SET)
-        m.apps[app].replicas = 20;
+        m.apps[app].replicas = 1 + (int)rand_below(&r, 20);
     struct sim_input in;
+    struct sim_run run;
     lab_read_model(&l, &in, &m);
+    lab_run(&l, &run, &in, NULL);
     struct sim_needed n;
-    if (sim_needed_init(&n, &in, NULL, &l.how, m.nodes[node].name, &l.e))
+    if (sim_needed_init(&n, &run, &l.how, m.nodes[node].name, &l.e))
         FAIL("%s", l.e.message);
     const char *what = arena_printf(&l.arena, "seed %llu", (unsigned long long)seed), *excused = " ";
     for (size_t i = 0; i < n.hopeless.n; i++)
         excused = arena_printf(&l.arena, "%s%s ", excused, n.hopeless.at[i].name);
-    CHECK_INT(what, n.n_pending_before, pending_with(&l, &m, node, 0, ""));
+    CHECK_INT(what, n.n_pending_before, lab_settle_model(&l, &m));
     CHECK_INT(what, pending_with(&l, &m, node, (int)n.n_nodes, excused), 0);
     for (uint32_t k = n.n_nodes > NEEDED_SURE ? n.n_nodes - 1 : 0; k < n.n_nodes; k++)
         CHECK(pending_with(&l, &m, node, (int)k, excused) > 0);
     if (n.hopeless.n) /* as many nodes as pods do not help them */
         CHECK_INT(what, pending_with(&l, &m, node, (int)n.n_pending_before, " "), n.hopeless.n);
+    check_explained(&l, &run, &n, what);
     uint32_t answer = n.n_nodes;
     sim_needed_fini(&n);
+    sim_run_fini(&run);
     sim_input_fini(&in);
     lab_fini(&l);
     return answer;
@@ -299,16 +328,71 @@ TEST(the_fewest_nodes_are_found)
     CHECK(n_helped > CLUSTERS / 5);
 }
 
+/* Nodes n1 (16 cpus) with small pods on it, and one pod of 15 cpus that waits: a second n1 is all that it needs, however
+ * much better the small pods would like the new one. */
+TEST(pods_that_have_a_node_keep_it)
+{
+    struct lab l;
+    lab_init(&l, NULL);
+    struct sim_input in;
+    struct sim_run run;
+    lab_read(&l, &in, STR(
+        "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {capacity: {cpu: '16', memory: 8Gi, pods: '110'}}\n"
+        "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: small}\nspec: {replicas: 3, selector: {matchLabels: {app: s}}, "
+        "template: {metadata: {labels: {app: s}}, spec: {containers: [{name: c, image: i, resources: {requests: {cpu: 3}}}]}}}\n"
+        "---\napiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: whale}\nspec: {replicas: 1, selector: {matchLabels: {app: w}}, "
+        "template: {metadata: {labels: {app: w}}, spec: {containers: [{name: c, image: i, resources: {requests: {cpu: 15}}}]}}}\n"));
+    lab_run(&l, &run, &in, NULL);
+    struct sim_needed n;
+    CHECK(!sim_needed_init(&n, &run, &l.how, "n1", &l.e));
+    CHECK_INT("nodes", n.n_nodes, 1);
+    CHECK_INT("hopeless", n.hopeless.n, 0);
+    sim_needed_fini(&n);
+    sim_run_fini(&run);
+    sim_input_fini(&in);
+    lab_fini(&l);
+}
+
+/* A new node is not all the pod's: the DaemonSet's pod is there first. */
+TEST(daemons_are_on_a_new_node_first)
+{
+    struct lab l;
+    lab_init(&l, NULL);
+    struct sim_input in;
+    struct sim_run run;
+    lab_read(&l, &in, STR(
+        "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {capacity: {cpu: '4', memory: 8Gi, pods: '110'}}\n"
+        "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: log}\nspec: {selector: {matchLabels: {app: s}}, template: "
+        "{metadata: {labels: {app: s}}, spec: {containers: [{name: c, image: i, resources: {requests: {cpu: 500m}}}]}}}\n"
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: other}\nspec: {nodeName: n1, containers: [{name: c, image: i, resources: "
+        "{requests: {cpu: 1}}}]}\n"
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {name: whole}\nspec: {containers: [{name: c, image: i, resources: {requests: "
+        "{cpu: 4}}}]}\n"));
+    lab_run(&l, &run, &in, NULL);
+    struct sim_needed n;
+    CHECK(!sim_needed_init(&n, &run, &l.how, "n1", &l.e));
+    CHECK_INT("nodes", n.n_nodes, 0);
+    CHECK_INT("hopeless", n.hopeless.n, 1);
+    CHECK_TEXT("hopeless", n.hopeless.at[0].name, "whole");
+    sim_needed_fini(&n);
+    sim_run_fini(&run);
+    sim_input_fini(&in);
+    lab_fini(&l);
+}
+
 TEST(more_of_a_node_that_is_not_there)
 {
     struct lab l;
     lab_init(&l, NULL);
     struct sim_input in;
+    struct sim_run run;
     sim_input_init(&in, &l.syms);
+    lab_run(&l, &run, &in, NULL);
     struct sim_needed n;
-    CHECK(sim_needed_init(&n, &in, NULL, &l.how, "x", &l.e));
+    CHECK(sim_needed_init(&n, &run, &l.how, "x", &l.e));
     CHECK_TEXT("message", l.e.message, "no node is named \"x\"");
     sim_needed_fini(&n);
+    sim_run_fini(&run);
     sim_input_fini(&in);
     lab_fini(&l);
 }

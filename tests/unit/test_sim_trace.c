@@ -290,7 +290,7 @@ TEST(a_chart_shows_the_level)
     trace_samples_add(&s, &(struct trace_level){ 1000, 0, 0, 0 }, 2000, 3000);
     struct strbuf b;
     strbuf_init(&b, STRBUF_NO_MAX);
-    trace_chart(&b, &(struct trace_chart){ &s, SERIES_CPU, 1000, { "100%", "0%" }, false });
+    trace_chart(&b, &(struct trace_chart){ &s, SERIES_CPU, 1000, { "100%", "0%" }, false, 0 });
     CHECK_TEXT("ascii", strbuf_cstr(&b),
                "    100% |                                                ########################\n"
                "         |                                                ########################\n"
@@ -299,11 +299,11 @@ TEST(a_chart_shows_the_level)
                "      0% |                        ################################################\n"
                "          0s                                  1.5s                              3s\n");
     strbuf_reset(&b);
-    trace_chart(&b, &(struct trace_chart){ &s, SERIES_CPU, 1000, { "100%", "0%" }, true });
+    trace_chart(&b, &(struct trace_chart){ &s, SERIES_CPU, 1000, { "100%", "0%" }, true, 0 });
     CHECK(strstr(strbuf_cstr(&b), "\n         |                        ▄▄▄▄"));
     trace_samples_init(&s);
     strbuf_reset(&b);
-    trace_chart(&b, &(struct trace_chart){ &s, SERIES_CPU, 1000, { "", "" }, true });
+    trace_chart(&b, &(struct trace_chart){ &s, SERIES_CPU, 1000, { "", "" }, true, 0 });
     CHECK_INT("nothing to show", b.n, 0);
     strbuf_fini(&b);
 }

@@ -438,7 +438,7 @@ TEST(random_traces_keep_what_must_hold)
             n_preemptions += t.run.counts.preemptions;
             n_waiting += (uint64_t)t.run.level.waiting;
             trace_world_json(&t);
-            trace_report_text(&t.text, &t.run, true);
+            trace_report_text(&t.text, &t.run, true, 0);
             if (again)
                 CHECK_STR("the same again", strbuf_str(&t.text), strbuf_str(&first));
             else
@@ -483,7 +483,7 @@ TEST(a_made_trace_runs)
     run_or_fail(&t, "made", TRACE_NODE("a", "32", "128Gi", "110") TRACE_NODE("b", "32", "128Gi", "110")
                 TRACE_NODE("c", "32", "128Gi", "110"), strbuf_cstr(&csv));
     CHECK_INT("finished", t.run.counts.finished, 2000);
-    trace_report_text(&t.text, &t.run, false);
+    trace_report_text(&t.text, &t.run, false, 0);
     CHECK(strstr(strbuf_cstr(&t.text), "2000 pods arrived, 2000 started, 2000 finished"));
     trace_world_close(&t);
     strbuf_fini(&csv);

@@ -251,13 +251,15 @@ static inline int compare_lines(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* A line a pod, sorted: its name, node, state and message. */
+/* A line a pod, sorted: its name (of a DaemonSet's pod, which are named in several ways, its owner's), node, state and
+ * message. */
 static inline const char *lab_outcome(struct lab *l, const struct sim_world *w)
 {
     const char **lines = ARENA_NEW_N(&l->arena, const char *, w->pods.n);
     for (size_t i = 0; i < w->pods.n; i++) {
         const struct sim_pod *p = &w->pods.at[i];
-        lines[i] = arena_printf(&l->arena, "%s/%s %s %d %s", p->ns, p->name,
+        bool is_daemon = p->owner && strncmp(p->owner, "DaemonSet ", 10) == 0;
+        lines[i] = arena_printf(&l->arena, "%s/%s %s %d %s", p->ns, is_daemon ? strrchr(p->owner, '/') + 1 : p->name,
                                 p->node == SIM_NO_NODE ? "-" : w->nodes.at[p->node].form->meta.name, p->state == SIM_PENDING,
                                 p->state == SIM_PENDING && p->message ? p->message : "");
     }
@@ -308,4 +310,45 @@ static inline void model_remake_pod(struct model *m, int i)
     p.not_ready = false;
     model_drop_pod(m, i);
     m->pods[m->n_pods++] = p;
+}
+
+static inline int model_find_pod(const struct model *m, const char *name)
+{
+    for (int i = 0; i < m->n_pods; i++)
+        if (strcmp(m->pods[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+static inline int model_find_app(const struct model *m, const char *owner)
+{
+    for (int i = 0; i < m->n_apps; i++)
+        if (strcmp(strrchr(owner, '/') + 1, m->apps[i].name) == 0)
+            return i;
+    FAIL("nobody is %s", owner);
+}
+
+/* A run of the model; every pod that finds a node has it in the model then, and pods that were made are there. Returns
+ * how many wait. */
+static inline uint32_t lab_settle_model(struct lab *l, struct model *m)
+{
+    struct sim_input in;
+    struct sim_run r;
+    lab_read_model(l, &in, m);
+    lab_run(l, &r, &in, NULL);
+    for (size_t i = 0; i < r.world.pods.n; i++) {
+        const struct sim_pod *p = &r.world.pods.at[i];
+        const char *node = p->node == SIM_NO_NODE ? "" : r.world.nodes.at[p->node].form->meta.name;
+        int at = model_find_pod(m, p->name);
+        if (at < 0) {
+            model_add_pod(m, model_find_app(m, p->owner), p->name, node);
+        } else if (!*m->pods[at].node && *node) {
+            set_name(m->pods[at].node, node);
+            m->pods[at].not_ready = false;
+        }
+    }
+    uint32_t n_pending = r.world.n_in_state[SIM_PENDING];
+    sim_run_fini(&r);
+    sim_input_fini(&in);
+    return n_pending;
 }

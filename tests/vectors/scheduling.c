@@ -439,7 +439,8 @@ static void check_rejectors(struct step *s)
 static void check_attempt(struct step *s, const struct pod *pod)
 {
     struct attempt *a = &s->a;
-    bool began = attempt_begin(s->w->sched, a, pod, fixed_now_ms(NULL));
+    bool began = attempt_begin(s->w->sched, a, pod,
+                               (struct attempt_wants){ .reasons = true, .detail = true, .all_nodes = true });
     if (!a->cycle.profile) {
         vector_mismatch(s->w->c, "%s: %s", s->name, a->error);
         return;
@@ -449,7 +450,6 @@ static void check_attempt(struct step *s, const struct pod *pod)
     const char *wanted_error = arena_cstr(s->w->c->arena, vector_str(s->expect, "error"));
     if (!same(s, "error", began ? "" : a->error, wanted_error) || !began)
         return;
-    a->all_nodes = true;
     bool feasible = check_pre_filter(s) && attempt_filter(a);
     if (a->outcome == ATTEMPT_ERROR) {
         vector_mismatch(s->w->c, "%s: error %s", s->name, a->error);

@@ -30,14 +30,17 @@ function legend(...entries) {
 
 /* ---- Meters: rows of bars, one for each resource ---- */
 
-/* What was there, what came or went, of what there is. */
+/* What was there, what came or went, of what there is; and was, where that differs. */
 function meter(resource, amounts) {
-  const whole = amounts.allocatable[resource.key];
-  const before = share(amounts.before[resource.key], whole);
-  const after = share(amounts.after[resource.key], whole);
+  const all = amounts.allocatable[resource.key];
+  const allBefore = (amounts.allocatableBefore || amounts.allocatable)[resource.key];
+  const before = share(amounts.before[resource.key], allBefore);
+  const after = share(amounts.after[resource.key], all);
+  const was = percentOf(amounts.before[resource.key], allBefore);
+  const is = percentOf(amounts.after[resource.key], all);
   const at = (fraction) => Math.min(Math.max(fraction, 0), 1) * 1000;
   const stays = Math.min(before, after);
-  const label = `${resource.label}: ${percent(before)} before, ${percent(after)} after, of ${resource.amount(whole)}`;
+  const label = `${resource.label}: ${was} before, ${is} after, of ${resource.amount(all)}`;
   const change = svg('rect', {
     class: after < before ? 'gone' : 'added',
     x: at(stays),
@@ -50,9 +53,9 @@ function meter(resource, amounts) {
     el(
       'span',
       { class: 'figure', 'aria-hidden': 'true' },
-      before !== after && el('small', null, `${percent(before)} → `),
-      el('b', null, percent(after)),
-      el('small', { class: 'of' }, `of ${resource.amount(whole)}`),
+      before !== after && el('small', null, `${was} → `),
+      el('b', null, is),
+      el('small', { class: 'of' }, `of ${resource.amount(all)}`),
     ),
     stretched(
       1000,
@@ -163,7 +166,7 @@ function heatCell(group, resource, x, y, choose) {
       height: 9,
       onclick: group.length === 1 ? () => choose(group[0]) : null,
     },
-    title(`${name}: ${percent(mean)} of ${resource.label}`),
+    title(`${name}: ${group.length === 1 ? nodePercent(group[0], resource.key, 'after') : percent(mean)} of ${resource.label}`),
   );
 }
 

@@ -12,14 +12,19 @@ const pods = data.pods;
 
 /* ---- Elements ---- */
 
+/* What nobody sees and what changes the order of what is around it, as escapes. */
+const HIDDEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
+const visible = (text) => text.replace(HIDDEN, (c) => `\\u${c.codePointAt(0).toString(16).padStart(4, '0')}`);
+
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? '' : value);
+    else element.setAttribute(name, value === true ? '' : visible(String(value)));
   }
   for (const child of children.flat(Infinity)) {
-    if (child !== null && child !== undefined && child !== false) element.append(child);
+    if (child !== null && child !== undefined && child !== false)
+      element.append(typeof child === 'string' ? visible(child) : child);
   }
   return element;
 }
@@ -28,24 +33,39 @@ const el = (tag, attributes, ...children) => fill(document.createElement(tag), a
 const svg = (tag, attributes, ...children) =>
   fill(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
 
-/* ---- Numbers for people ---- */
+/* ---- Numbers for people: as src/sim/amount_text.c tells them, in the same arithmetic ---- */
 
 const integer = new Intl.NumberFormat('en');
 const decimal = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const count = (n, one, many) => `${integer.format(n)} ${n === 1 ? one : many || one + 's'}`;
 const share = (part, whole) => (whole > 0 ? part / whole : 0);
-const percent = (fraction) => `${integer.format(Math.round(fraction * 100))}%`;
-const cores = (milli) => (milli && milli < 1000 ? `${integer.format(milli)}m` : decimal.format(milli / 1000));
+const whole = (n) => BigInt(Math.round(Number.isFinite(n) ? n : 0));
 
-function bytes(n) {
-  if (!n) return '0';
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+/* Whole numbers: the percents of a quotient are exact, halves go up. */
+function percentOf(part, all) {
+  if (!(all > 0) || !(part > 0)) return '0%';
+  return `${integer.format((whole(part) * 200n + whole(all)) / (whole(all) * 2n))}%`;
+}
+
+/* A share that is no quotient of whole numbers, by its five decimals. */
+const percent = (fraction) => `${integer.format(Math.floor((Math.floor(Math.max(fraction, 0) * 100000 + 0.5) + 500) / 1000))}%`;
+
+/* "250m" below one core, else cores with all their decimals. */
+function cores(milli) {
+  const n = whole(milli);
+  if (n < 1000n) return n ? `${n}m` : '0';
+  const rest = String(n % 1000n).padStart(3, '0').replace(/0+$/, '');
+  return integer.format(n / 1000n) + (rest && `.${rest}`);
+}
+
+/* One decimal in the largest unit that leaves at least 1, by the rounded number: 1023.96Mi is 1Gi. */
+function bytes(amount) {
+  const units = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
   let unit = 0;
-  while (n >= 1024 && unit < units.length - 1) {
-    n /= 1024;
-    unit++;
-  }
-  return `${decimal.format(n)} ${units[unit]}`;
+  const tenths = () => (whole(amount) * 10n + 1024n ** BigInt(unit) / 2n) / 1024n ** BigInt(unit);
+  while (tenths() >= 10240n && unit < units.length - 1) unit++;
+  const rest = tenths() % 10n;
+  return `${integer.format(tenths() / 10n)}${rest ? `.${rest}` : ''}${units[unit]}`;
 }
 
 function duration(seconds) {
@@ -77,6 +97,7 @@ function nodeAmounts(i) {
   return { allocatable: at(nodes.allocatable), before: at(nodes.before), after: at(nodes.after) };
 }
 
+const nodePercent = (i, key, when) => percentOf(nodes[when][key][i], nodes.allocatable[key][i]);
 const nodeShare = (i, key, when) => share(nodes[when][key][i], nodes.allocatable[key][i]);
 const fullness = (i) => Math.max(nodeShare(i, 'cpuMilli', 'after'), nodeShare(i, 'memoryBytes', 'after'));
 const zoneName = (zone) => zone || 'no zone';

@@ -104,31 +104,52 @@ function traceHeadline() {
   return `${count(arrived, 'pod')} arrived. ${waiting === 1 ? 'One still waits' : `${integer.format(waiting)} still wait`} at the end.`;
 }
 
+const whatIf = isObject(data.whatIf) ? data.whatIf : {};
+const difference = isObject(whatIf.difference) && isObject(whatIf.difference.cluster) ? whatIf.difference : null;
+const blocked = isObject(whatIf.drain) && Array.isArray(whatIf.drain.blocked) ? whatIf.drain.blocked.length : 0;
+
+function pendingText() {
+  if (!summary.pending) return '';
+  return summary.pending === 1 ? ' One stays pending.' : ` ${integer.format(summary.pending)} stay pending.`;
+}
+
 function headline() {
   if (trace) return traceHeadline();
+  if (blocked) return `The drain is blocked: ${count(blocked, 'pod')} cannot leave.${pendingText()}`;
   const wanted = summary.placed + summary.pending;
   if (!wanted) return 'No pod was waiting for a node.';
   if (!summary.pending)
     return wanted === 1 ? 'The one pod found a node.' : `All ${integer.format(wanted)} pods found a node.`;
-  const stay = summary.pending === 1 ? 'One stays pending.' : `${integer.format(summary.pending)} stay pending.`;
-  if (!summary.placed) return `No pod found a node. ${stay}`;
-  return `${integer.format(summary.placed)} of ${integer.format(wanted)} pods found a node. ${stay}`;
+  if (!summary.placed) return `No pod found a node.${pendingText()}`;
+  return `${integer.format(summary.placed)} of ${integer.format(wanted)} pods found a node.${pendingText()}`;
+}
+
+/* The exit code is the command's own; the words say what it stands for here. */
+function exitText() {
+  const why = [];
+  if (trace && trace.pods.waiting) why.push('some pods wait');
+  if (!trace && summary.pending) why.push('some pods are pending');
+  if (blocked) why.push('the drain is blocked');
+  if (!why.length) why.push(trace ? 'every pod had a node' : 'every pod has a node');
+  return `Exit code ${summary.exitCode}: ${why.join(' and ')}.`;
+}
+
+/* "goes from 35% to 43%", out of the numbers that the first panel below shows. */
+function moveText(key) {
+  const use = difference ? difference.cluster : data.cluster;
+  const nothing = { cpuMilli: 0, memoryBytes: 0, pods: 0 };
+  const was = percentOf((use.before || nothing)[key], (use.allocatableBefore || use.allocatable || nothing)[key]);
+  const is = percentOf((use.after || nothing)[key], (use.allocatable || nothing)[key]);
+  return was === is ? `stays at ${is}` : `goes from ${was} to ${is}`;
 }
 
 function lead() {
-  if (trace)
-    return (
-      `${count(summary.nodes, 'node')}, ${duration(trace.endSeconds)} of virtual time. ` +
-      `Exit code ${trace.pods.waiting ? '3: some pods wait' : '0: every pod had a node'}.`
-    );
-  const { allocatable, before, after } = data.cluster;
-  const move = (key) => [percent(share(before[key], allocatable[key])), percent(share(after[key], allocatable[key]))];
-  const [cpuBefore, cpuAfter] = move('cpuMilli');
-  const [memoryBefore, memoryAfter] = move('memoryBytes');
+  if (trace) return `${count(summary.nodes, 'node')}, ${duration(trace.endSeconds)} of virtual time. ${exitText()}`;
   const zones = data.zones.filter((z) => z.name).length;
   return (
-    `${count(summary.nodes, 'node')}${zones ? ` in ${count(zones, 'zone')}` : ''}. Requested CPU goes from ${cpuBefore} to ${cpuAfter}, ` +
-    `memory from ${memoryBefore} to ${memoryAfter}. Exit code ${summary.pending ? '3: some pods are pending' : '0: every pod has a node'}.`
+    `${count(summary.nodes, 'node')}${zones ? ` in ${count(zones, 'zone')}` : ''}. ` +
+    `${difference ? 'Against the run without the change, requested' : 'Requested'} CPU ${moveText('cpuMilli')}, ` +
+    `memory ${moveText('memoryBytes')}. ${exitText()}`
   );
 }
 
@@ -220,7 +241,9 @@ function utilisationSection() {
       figure(
         'zones',
         zones.length ? 'Cluster and zones' : 'Cluster',
-        'Requested, of what the nodes can give',
+        difference
+          ? 'Requested, of what the nodes can give, in the run with the change: what ran before the scheduler began, and what it placed'
+          : 'Requested, of what the nodes can give',
         meters(rows, RESOURCES),
         beforeAfter(),
       ),
@@ -295,7 +318,7 @@ function nodeTable() {
       key: `${resource.key}-after`,
       label: `${resource.label} requested`,
       value: (i) => nodeShare(i, resource.key, 'after'),
-      cell: (i) => `${percent(nodeShare(i, resource.key, 'before'))} → ${percent(nodeShare(i, resource.key, 'after'))}`,
+      cell: (i) => `${nodePercent(i, resource.key, 'before')} → ${nodePercent(i, resource.key, 'after')}`,
       numeric: true,
     },
   ];

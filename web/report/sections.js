@@ -95,7 +95,8 @@ function differenceMeters(difference) {
     name: i ? zoneName(use.name) : 'Cluster',
     strong: !i,
     amounts: {
-      allocatable: use.allocatable || use.allocatableBefore || nothing,
+      allocatable: use.allocatable || nothing,
+      allocatableBefore: use.allocatableBefore || nothing,
       before: use.before || nothing,
       after: use.after || nothing,
     },
@@ -149,7 +150,8 @@ function differenceParts(id, difference) {
 
 function whatIfSection(whatIf) {
   if (!isObject(whatIf)) return null;
-  const { changes, difference, ...rest } = whatIf;
+  const { changes, difference, drain, ...rest } = whatIf;
+  const isBlocked = isObject(drain) && Array.isArray(drain.blocked) && drain.blocked.length > 0;
   return el(
     'section',
     { id: 'what-if', 'aria-labelledby': 'what-if-heading' },
@@ -161,8 +163,9 @@ function whatIfSection(whatIf) {
           changes.map((text) => el('li', null, valueText(text))),
         )
       : null,
+    isBlocked ? objectParts('what-if', { drain: { blocked: drain.blocked, ...drain } }) : null, /* what stands in the way, first */
     isObject(difference) ? differenceParts('difference', difference) : null,
-    objectParts('what-if', rest),
+    objectParts('what-if', isBlocked ? rest : { ...rest, drain }),
   );
 }
 

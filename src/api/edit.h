@@ -1,4 +1,4 @@
-/* sim/edit.h - changed copies of generic values.
+/* api/edit.h - changed copies of generic values.
  *
  * Values are immutable (api/value.h): a change copies the structs on the way to the changed place and shares the rest.
  *
@@ -6,7 +6,6 @@
 #pragma once
 
 #include "api/value.h"
-#include "base/err.h"
 
 /* `path` is JSON names of struct fields, separated by dots; structs that are not there yet are made. */
 struct value edit_set(struct arena *a, const struct type *t, const struct value *v, const char *path, struct value to);
@@ -14,8 +13,6 @@ struct value edit_set(struct arena *a, const struct type *t, const struct value 
 struct value edit_member(struct arena *a, const struct value *map, struct str key, struct value to);
 /* The list with the item at its end; `list` may be absent. */
 struct value edit_append(struct arena *a, const struct value *list, struct value item);
-/* A constant of ours: `json` must decode as the type named so. */
-struct value edit_constant(struct arena *a, const char *type_name, const char *json);
 
 static inline struct value edit_text(const char *text)
 {

@@ -1,9 +1,7 @@
-/* sim/edit.c - see edit.h. */
-#include "sim/edit.h"
+/* api/edit.c - see edit.h. */
+#include "api/edit.h"
 
 #include <assert.h>
-
-#include "codec/json.h"
 
 static struct value copy_slots(struct arena *a, const struct type *t, const struct value *v)
 {
@@ -48,17 +46,4 @@ struct value edit_append(struct arena *a, const struct value *list, struct value
         memcpy(items, list->items, n * sizeof(*items));
     items[n] = item;
     return value_list(items, n + 1);
-}
-
-struct value edit_constant(struct arena *a, const char *type_name, const char *json)
-{
-    const struct type *t = schema_type(str_of(type_name));
-    assert(t);
-    struct err e;
-    err_init(&e, a);
-    struct value v;
-    enum err_code code = json_decode(a, WORK_OWN, t, str_of(json), NULL, &v, &e);
-    assert(code == ERR_OK);
-    (void)code;
-    return v;
 }

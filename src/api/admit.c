@@ -1,0 +1,373 @@
+/* api/admit.c - see admit.h. */
+#include "api/admit.h"
+
+
+#include "api/edit.h"
+#include "api/pod_sums.h"
+#include "api/quantity.h"
+
+static const struct type *pod_type(void)
+{
+    return schema_type(STR("core/v1.Pod"));
+}
+
+static const struct value *at(const struct value *pod, const char *path)
+{
+    return value_path(pod_type(), pod, path);
+}
+
+static void set(struct arena *a, struct value *pod, const char *path, struct value to)
+{
+    *pod = edit_set(a, pod_type(), pod, path, to);
+}
+
+/* ---- Priority ---- */
+
+static const struct {
+    const char *name;
+    int32_t value;
+} system_classes[] = {
+    { "system-cluster-critical", 2000000000 },
+    { "system-node-critical", 2000001000 },
+};
+
+static bool system_priority(struct str name, int64_t *ret_priority)
+{
+    for (size_t i = 0; i < sizeof(system_classes) / sizeof(system_classes[0]); i++)
+        if (str_is(name, system_classes[i].name)) {
+            *ret_priority = system_classes[i].value;
+            return true;
+        }
+    return false;
+}
+
+enum err_code admit_priority(struct arena *a, const struct value *pod, const struct value *class, struct value *ret_pod,
+                             struct err *e)
+{
+    const struct type *t = schema_type(STR("scheduling.k8s.io/v1.PriorityClass"));
+    struct str name = value_text(at(pod, "spec.priorityClassName"));
+    int64_t priority = 0;
+    struct value policy = edit_text("PreemptLowerPriority");
+    if (class) {
+        priority = value_path(t, class, "value")->i;
+        if (value_text(value_path(t, class, "preemptionPolicy")).n)
+            policy = *value_path(t, class, "preemptionPolicy");
+        name = value_text(value_path(t, class, "metadata.name"));
+    } else if (name.n && !system_priority(name, &priority)) {
+        return err_set(e, ERR_FORBIDDEN, "no PriorityClass with name %.*s was found", STR_ARG(name));
+    }
+    const struct value *given = at(pod, "spec.priority");
+    if (given->kind == VALUE_INT && given->i != priority)
+        return err_set(e, ERR_FORBIDDEN,
+                       "the integer value of priority (%lld) must not be provided in pod spec; priority admission "
+                       "controller computed %lld from the given PriorityClass name",
+                       (long long)given->i, (long long)priority);
+    *ret_pod = *pod;
+    set(a, ret_pod, "spec.priority", value_int(priority));
+    if (name.n)
+        set(a, ret_pod, "spec.priorityClassName", value_string(name));
+    if (at(pod, "spec.preemptionPolicy")->kind == VALUE_ABSENT)
+        set(a, ret_pod, "spec.preemptionPolicy", policy);
+    return ERR_OK;
+}
+
+/* ---- Tolerations ---- */
+
+/* Whether one of the pod's covers the key's NoExecute taint, or all keys. */
+static bool covers(const struct value *tolerations, const char *key)
+{
+    const struct type *t = schema_type(STR("core/v1.Toleration"));
+    for (uint32_t i = 0; tolerations->kind == VALUE_LIST && i < tolerations->n; i++) {
+        struct str have = value_text(value_path(t, &tolerations->items[i], "key"));
+        struct str effect = value_text(value_path(t, &tolerations->items[i], "effect"));
+        if ((!have.n || str_is(have, key)) && (!effect.n || str_is(effect, "NoExecute")))
+            return true;
+    }
+    return false;
+}
+
+struct value admit_tolerations(struct arena *a, const struct value *pod)
+{
+    static const char *const keys[] = { "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable" };
+    const struct type *t = schema_type(STR("core/v1.Toleration"));
+    struct value changed = *pod;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const struct value *all = at(&changed, "spec.tolerations");
+        if (covers(all, keys[i]))
+            continue;
+        struct value one = value_struct(a, t);
+        one = edit_set(a, t, &one, "key", edit_text(keys[i]));
+        one = edit_set(a, t, &one, "operator", edit_text("Exists"));
+        one = edit_set(a, t, &one, "effect", edit_text("NoExecute"));
+        one = edit_set(a, t, &one, "tolerationSeconds", value_int(300));
+        set(a, &changed, "spec.tolerations", edit_append(a, all, one));
+    }
+    return changed;
+}
+
+/* ---- RuntimeClass ---- */
+
+static enum err_code set_overhead(struct arena *a, struct value *pod, const struct value *fixed, struct err *e)
+{
+    const struct value *own = at(pod, "spec.overhead");
+    bool has = own->kind == VALUE_MAP && own->n;
+    if (fixed->kind != VALUE_MAP)
+        return has ? err_set(e, ERR_FORBIDDEN,
+                             "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
+                   : ERR_OK;
+    if (has && !value_equal(own, fixed))
+        return err_set(e, ERR_FORBIDDEN, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+    set(a, pod, "spec.overhead", *fixed);
+    return ERR_OK;
+}
+
+static enum err_code add_selector(struct arena *a, struct value *pod, const struct value *more, struct err *e)
+{
+    struct value all = *at(pod, "spec.nodeSelector");
+    for (uint32_t i = 0; more->kind == VALUE_MAP && i < more->n; i++) {
+        struct str key = more->members[i].key;
+        const struct value *own = all.kind == VALUE_MAP ? value_member(&all, key) : NULL;
+        if (own && !value_equal(own, &more->members[i].value))
+            return err_set(e, ERR_FORBIDDEN,
+                           "pod rejected: conflict: runtimeClass.scheduling.nodeSelector[%.*s] = %.*s; "
+                           "pod.spec.nodeSelector[%.*s] = %.*s",
+                           STR_ARG(key), STR_ARG(value_text(&more->members[i].value)), STR_ARG(key),
+                           STR_ARG(value_text(own)));
+        all = edit_member(a, &all, key, more->members[i].value);
+    }
+    if (all.kind == VALUE_MAP)
+        set(a, pod, "spec.nodeSelector", all);
+    return ERR_OK;
+}
+
+static void add_tolerations(struct arena *a, struct value *pod, const struct value *more)
+{
+    for (uint32_t i = 0; more->kind == VALUE_LIST && i < more->n; i++) {
+        const struct value *own = at(pod, "spec.tolerations");
+        bool has = false;
+        for (uint32_t k = 0; own->kind == VALUE_LIST && k < own->n; k++)
+            has |= value_equal(&own->items[k], &more->items[i]);
+        if (!has)
+            set(a, pod, "spec.tolerations", edit_append(a, own, more->items[i]));
+    }
+}
+
+enum err_code admit_runtime_class(struct arena *a, const struct value *pod, const struct value *class,
+                                  struct value *ret_pod, struct err *e)
+{
+    struct str name = value_text(at(pod, "spec.runtimeClassName"));
+    if (!class)
+        return err_set(e, ERR_FORBIDDEN, "pod rejected: RuntimeClass \"%.*s\" not found", STR_ARG(name));
+    const struct type *t = schema_type(STR("node.k8s.io/v1.RuntimeClass"));
+    struct value changed = *pod;
+    if (set_overhead(a, &changed, value_path(t, class, "overhead.podFixed"), e) ||
+        add_selector(a, &changed, value_path(t, class, "scheduling.nodeSelector"), e))
+        return e->code;
+    add_tolerations(a, &changed, value_path(t, class, "scheduling.tolerations"));
+    *ret_pod = changed;
+    return ERR_OK;
+}
+
+/* ---- LimitRanges: what is filled in ---- */
+
+static const struct type *item_type(void)
+{
+    return schema_type(STR("core/v1.LimitRangeItem"));
+}
+
+static const struct value *items_of(const struct value *range)
+{
+    return value_path(schema_type(STR("core/v1.LimitRange")), range, "spec.limits");
+}
+
+static bool is_for(const struct value *item, const char *type)
+{
+    return str_is(value_text(value_path(item_type(), item, "type")), type);
+}
+
+/* Adds to `names` what was filled in: "cpu, memory". */
+static struct value fill_from(struct arena *a, struct value own, const struct value *given, const char **names)
+{
+    for (uint32_t i = 0; given->kind == VALUE_MAP && i < given->n; i++) {
+        struct str key = given->members[i].key;
+        if (own.kind == VALUE_MAP && value_member(&own, key))
+            continue;
+        own = edit_member(a, &own, key, given->members[i].value);
+        *names = arena_printf(a, "%s%s%.*s", *names, **names ? ", " : "", STR_ARG(key));
+    }
+    return own;
+}
+
+/* Appends what was done to `note`: "cpu request for container c; cpu limit for container c". */
+static struct value fill_container(struct arena *a, const struct value *container, const struct value *item,
+                                   const char *sort, const char **note)
+{
+    static const struct {
+        const char *path, *from, *word;
+    } parts[] = { { "resources.requests", "defaultRequest", "request" }, { "resources.limits", "default", "limit" } };
+    const struct type *t = schema_type(STR("core/v1.Container"));
+    struct value changed = *container;
+    for (size_t i = 0; i < 2; i++) {
+        const char *names = "";
+        struct value filled = fill_from(a, *value_path(t, &changed, parts[i].path),
+                                        value_path(item_type(), item, parts[i].from), &names);
+        if (!*names)
+            continue;
+        changed = edit_set(a, t, &changed, parts[i].path, filled);
+        *note = arena_printf(a, "%s%s%s %s for %s %.*s", *note, **note ? "; " : "", names, parts[i].word, sort,
+                             STR_ARG(value_text(value_path(t, container, "name"))));
+    }
+    return changed;
+}
+
+static void fill_containers(struct arena *a, struct value *pod, const char *path, const struct value *item,
+                            const char *sort, const char **note)
+{
+    const struct value *list = at(pod, path);
+    if (list->kind != VALUE_LIST)
+        return;
+    struct value *items = ARENA_NEW_N(a, struct value, list->n);
+    for (uint32_t i = 0; i < list->n; i++)
+        items[i] = fill_container(a, &list->items[i], item, sort, note);
+    set(a, pod, path, value_list(items, list->n));
+}
+
+static void fill_pod(struct arena *a, struct value *pod, const struct value *range)
+{
+    const struct value *items = items_of(range);
+    const char *note = "";
+    for (uint32_t i = 0; items->kind == VALUE_LIST && i < items->n; i++) {
+        if (!is_for(&items->items[i], "Container"))
+            continue;
+        fill_containers(a, pod, "spec.containers", &items->items[i], "container", &note);
+        fill_containers(a, pod, "spec.initContainers", &items->items[i], "init container", &note);
+    }
+    if (*note)
+        set(a, pod, "metadata.annotations",
+            edit_member(a, at(pod, "metadata.annotations"), STR("kubernetes.io/limit-ranger"),
+                        edit_text(arena_printf(a, "LimitRanger plugin set: %s", note))));
+}
+
+/* ---- LimitRanges: what is refused ---- */
+
+struct findings {
+    struct arena *a;
+    const char *text; /* joined by commas */
+    unsigned n;
+};
+
+static void found(struct findings *f, const char *text)
+{
+    f->text = f->n++ ? arena_printf(f->a, "%s, %s", f->text, text) : text;
+}
+
+/* What one container or the whole pod has. */
+struct asked {
+    const char *sort; /* "Container", "Pod" */
+    struct value requests, limits;
+};
+
+static bool amount_of(struct arena *a, const struct value *map, struct str key, struct quantity *ret_q)
+{
+    const struct value *v = map->kind == VALUE_MAP ? value_member(map, key) : NULL;
+    struct err ignored;
+    err_init(&ignored, a);
+    return v && quantity_parse(a, value_text(v), ret_q, &ignored) == ERR_OK;
+}
+
+static void check_min(struct findings *f, struct str key, const struct quantity *min, const struct asked *asked)
+{
+    struct quantity request, limit;
+    struct str text = quantity_text(f->a, min);
+    const char *begin = arena_printf(f->a, "minimum %.*s usage per %s is %.*s", STR_ARG(key), asked->sort, STR_ARG(text));
+    if (!amount_of(f->a, &asked->requests, key, &request))
+        found(f, arena_printf(f->a, "%s.  No request is specified", begin));
+    else if (quantity_cmp(&request, min) < 0)
+        found(f, arena_printf(f->a, "%s, but request is %.*s", begin, STR_ARG(quantity_text(f->a, &request))));
+    else if (amount_of(f->a, &asked->limits, key, &limit) && quantity_cmp(&limit, min) < 0)
+        found(f, arena_printf(f->a, "%s, but limit is %.*s", begin, STR_ARG(quantity_text(f->a, &limit))));
+}
+
+static void check_max(struct findings *f, struct str key, const struct quantity *max, const struct asked *asked)
+{
+    struct quantity request, limit;
+    struct str text = quantity_text(f->a, max);
+    const char *begin = arena_printf(f->a, "maximum %.*s usage per %s is %.*s", STR_ARG(key), asked->sort, STR_ARG(text));
+    if (!amount_of(f->a, &asked->limits, key, &limit))
+        found(f, arena_printf(f->a, "%s.  No limit is specified", begin));
+    else if (quantity_cmp(&limit, max) > 0)
+        found(f, arena_printf(f->a, "%s, but limit is %.*s", begin, STR_ARG(quantity_text(f->a, &limit))));
+    else if (amount_of(f->a, &asked->requests, key, &request) && quantity_cmp(&request, max) > 0)
+        found(f, arena_printf(f->a, "%s, but request is %.*s", begin, STR_ARG(quantity_text(f->a, &request))));
+}
+
+static void check_ratio(struct findings *f, struct str key, const struct quantity *most, const struct asked *asked)
+{
+    struct quantity request, limit;
+    struct str text = quantity_text(f->a, most);
+    const char *begin = arena_printf(f->a, "%.*s max limit to request ratio per %s is %.*s", STR_ARG(key), asked->sort,
+                                     STR_ARG(text));
+    if (!amount_of(f->a, &asked->requests, key, &request) || quantity_sign(&request) == 0) {
+        found(f, arena_printf(f->a, "%s, but no request is specified or request is 0", begin));
+    } else if (!amount_of(f->a, &asked->limits, key, &limit) || quantity_sign(&limit) == 0) {
+        found(f, arena_printf(f->a, "%s, but no limit is specified or limit is 0", begin));
+    } else {
+        double ratio = quantity_as_double(&limit) / quantity_as_double(&request);
+        if (ratio > quantity_as_double(most))
+            found(f, arena_printf(f->a, "%s, but provided ratio is %f", begin, ratio));
+    }
+}
+
+static void check_item(struct findings *f, const struct value *item, const struct asked *asked)
+{
+    static const struct {
+        const char *field;
+        void (*check)(struct findings *f, struct str key, const struct quantity *bound, const struct asked *asked);
+    } bounds[] = { { "min", check_min }, { "max", check_max }, { "maxLimitRequestRatio", check_ratio } };
+    for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+        const struct value *map = value_path(item_type(), item, bounds[i].field);
+        for (uint32_t k = 0; map->kind == VALUE_MAP && k < map->n; k++) {
+            struct quantity bound;
+            if (amount_of(f->a, map, map->members[k].key, &bound))
+                bounds[i].check(f, map->members[k].key, &bound, asked);
+        }
+    }
+}
+
+static void check_containers(struct findings *f, const struct value *pod, const char *path, const struct value *item)
+{
+    const struct type *t = schema_type(STR("core/v1.Container"));
+    const struct value *list = at(pod, path);
+    for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++)
+        check_item(f, item, &(struct asked){ "Container", *value_path(t, &list->items[i], "resources.requests"),
+                                             *value_path(t, &list->items[i], "resources.limits") });
+}
+
+static void check_range(struct findings *f, const struct value *pod, const struct value *range)
+{
+    const struct value *items = items_of(range);
+    for (uint32_t i = 0; items->kind == VALUE_LIST && i < items->n; i++) {
+        const struct value *item = &items->items[i];
+        if (is_for(item, "Container")) {
+            check_containers(f, pod, "spec.containers", item);
+            check_containers(f, pod, "spec.initContainers", item);
+        } else if (is_for(item, "Pod")) {
+            check_item(f, item, &(struct asked){ "Pod", pod_sum(f->a, pod, "requests"), pod_sum(f->a, pod, "limits") });
+        }
+    }
+}
+
+enum err_code admit_limit_ranges(struct arena *a, const struct value *pod, const struct value *const *ranges, size_t n,
+                                 struct value *ret_pod, struct err *e)
+{
+    struct value changed = *pod;
+    for (size_t i = 0; i < n; i++)
+        fill_pod(a, &changed, ranges[i]);
+    struct findings f = { a, "", 0 };
+    for (size_t i = 0; i < n; i++)
+        check_range(&f, &changed, ranges[i]);
+    if (f.n)
+        return err_set(e, ERR_FORBIDDEN, f.n > 1 ? "[%s]" : "%s", f.text);
+    *ret_pod = changed;
+    return ERR_OK;
+}

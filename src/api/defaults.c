@@ -1,0 +1,592 @@
+/* api/defaults.c - see defaults.h. */
+#include "api/defaults.h"
+
+#include <assert.h>
+
+#include "api/edit.h"
+
+/* ---- Simple ones ---- */
+
+/* By type; a literal is a text in quotes, a number, true, false or {}. */
+struct row {
+    const char *type, *field, *literal;
+};
+
+static const struct row rows[] = { /* sorted by type */
+    { "apps/v1.DaemonSetSpec", "revisionHistoryLimit", "10" },
+    { "apps/v1.DaemonSetUpdateStrategy", "type", "\"RollingUpdate\"" },
+    { "apps/v1.DeploymentSpec", "progressDeadlineSeconds", "600" },
+    { "apps/v1.DeploymentSpec", "replicas", "1" },
+    { "apps/v1.DeploymentSpec", "revisionHistoryLimit", "10" },
+    { "apps/v1.DeploymentStrategy", "type", "\"RollingUpdate\"" },
+    { "apps/v1.ReplicaSetSpec", "replicas", "1" },
+    { "apps/v1.RollingUpdateDaemonSet", "maxSurge", "0" },
+    { "apps/v1.RollingUpdateDaemonSet", "maxUnavailable", "1" },
+    { "apps/v1.RollingUpdateDeployment", "maxSurge", "\"25%\"" },
+    { "apps/v1.RollingUpdateDeployment", "maxUnavailable", "\"25%\"" },
+    { "apps/v1.RollingUpdateStatefulSetStrategy", "partition", "0" },
+    { "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy", "whenDeleted", "\"Retain\"" },
+    { "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy", "whenScaled", "\"Retain\"" },
+    { "apps/v1.StatefulSetSpec", "persistentVolumeClaimRetentionPolicy", "{}" },
+    { "apps/v1.StatefulSetSpec", "podManagementPolicy", "\"OrderedReady\"" },
+    { "apps/v1.StatefulSetSpec", "replicas", "1" },
+    { "apps/v1.StatefulSetSpec", "revisionHistoryLimit", "10" },
+    { "apps/v1.StatefulSetUpdateStrategy", "type", "\"RollingUpdate\"" },
+    { "batch/v1.CronJobSpec", "concurrencyPolicy", "\"Allow\"" },
+    { "batch/v1.CronJobSpec", "failedJobsHistoryLimit", "1" },
+    { "batch/v1.CronJobSpec", "successfulJobsHistoryLimit", "3" },
+    { "batch/v1.CronJobSpec", "suspend", "false" },
+    { "batch/v1.JobSpec", "completionMode", "\"NonIndexed\"" },
+    { "batch/v1.JobSpec", "manualSelector", "false" },
+    { "batch/v1.JobSpec", "suspend", "false" },
+    { "core/v1.ConfigMapVolumeSource", "defaultMode", "420" },
+    { "core/v1.Container", "terminationMessagePath", "\"/dev/termination-log\"" },
+    { "core/v1.Container", "terminationMessagePolicy", "\"File\"" },
+    { "core/v1.DownwardAPIVolumeSource", "defaultMode", "420" },
+    { "core/v1.EphemeralContainer", "terminationMessagePath", "\"/dev/termination-log\"" },
+    { "core/v1.EphemeralContainer", "terminationMessagePolicy", "\"File\"" },
+    { "core/v1.GRPCAction", "service", "\"\"" },
+    { "core/v1.HTTPGetAction", "path", "\"/\"" },
+    { "core/v1.HTTPGetAction", "scheme", "\"HTTP\"" },
+    { "core/v1.HostPathVolumeSource", "type", "\"\"" },
+    { "core/v1.NamespaceStatus", "phase", "\"Active\"" },
+    { "core/v1.ObjectFieldSelector", "apiVersion", "\"v1\"" },
+    { "core/v1.PersistentVolumeClaimSpec", "volumeMode", "\"Filesystem\"" },
+    { "core/v1.PersistentVolumeClaimStatus", "phase", "\"Pending\"" },
+    { "core/v1.PersistentVolumeSpec", "persistentVolumeReclaimPolicy", "\"Retain\"" },
+    { "core/v1.PersistentVolumeSpec", "volumeMode", "\"Filesystem\"" },
+    { "core/v1.PersistentVolumeStatus", "phase", "\"Pending\"" },
+    { "core/v1.PodSpec", "dnsPolicy", "\"ClusterFirst\"" },
+    { "core/v1.PodSpec", "restartPolicy", "\"Always\"" },
+    { "core/v1.PodSpec", "schedulerName", "\"default-scheduler\"" },
+    { "core/v1.PodSpec", "securityContext", "{}" },
+    { "core/v1.PodSpec", "terminationGracePeriodSeconds", "30" },
+    { "core/v1.Probe", "failureThreshold", "3" },
+    { "core/v1.Probe", "periodSeconds", "10" },
+    { "core/v1.Probe", "successThreshold", "1" },
+    { "core/v1.Probe", "timeoutSeconds", "1" },
+    { "core/v1.ProjectedVolumeSource", "defaultMode", "420" },
+    { "core/v1.Secret", "type", "\"Opaque\"" },
+    { "core/v1.SecretVolumeSource", "defaultMode", "420" },
+    { "core/v1.ServiceAccountTokenProjection", "expirationSeconds", "3600" },
+    { "core/v1.ServicePort", "protocol", "\"TCP\"" },
+    { "core/v1.ServiceSpec", "sessionAffinity", "\"None\"" },
+    { "core/v1.ServiceSpec", "type", "\"ClusterIP\"" },
+    { "scheduling.k8s.io/v1.PriorityClass", "preemptionPolicy", "\"PreemptLowerPriority\"" },
+    { "storage.k8s.io/v1.CSIDriverSpec", "attachRequired", "true" },
+    { "storage.k8s.io/v1.CSIDriverSpec", "fsGroupPolicy", "\"ReadWriteOnceWithFSType\"" },
+    { "storage.k8s.io/v1.CSIDriverSpec", "podInfoOnMount", "false" },
+    { "storage.k8s.io/v1.CSIDriverSpec", "requiresRepublish", "false" },
+    { "storage.k8s.io/v1.CSIDriverSpec", "seLinuxMount", "false" },
+    { "storage.k8s.io/v1.CSIDriverSpec", "storageCapacity", "false" },
+    { "storage.k8s.io/v1.StorageClass", "reclaimPolicy", "\"Delete\"" },
+    { "storage.k8s.io/v1.StorageClass", "volumeBindingMode", "\"Immediate\"" },
+};
+enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+static struct value literal_value(struct arena *a, const struct field *f, const char *literal)
+{
+    size_t n = strlen(literal);
+    if (*literal == '"')
+        return value_string((struct str){ literal + 1, n - 2 });
+    if (*literal == '{')
+        return value_struct(a, f->type);
+    if (*literal == 't' || *literal == 'f')
+        return value_bool(*literal == 't');
+    int64_t number = 0;
+    for (const char *c = literal; *c; c++)
+        number = number * 10 + (*c - '0');
+    return value_int(number);
+}
+
+/* As Go sees it: a field without a pointer cannot tell its zero from nothing. */
+static bool is_unset(const struct field *f, const struct value *v)
+{
+    if (v->kind == VALUE_ABSENT)
+        return true;
+    if (f->flags & FIELD_PTR || f->shape != SHAPE_ONE)
+        return false;
+    return (v->kind == VALUE_STRING && v->n == 0) || (v->kind == VALUE_INT && v->i == 0);
+}
+
+/* A struct that is changed on the way: copied once, when the first change comes. */
+struct draft {
+    struct arena *arena;
+    const struct type *type;
+    struct value value;
+    bool is_copy;
+};
+
+static void put(struct draft *d, int slot, struct value to)
+{
+    if (!d->is_copy) {
+        struct value copy = value_struct(d->arena, d->type);
+        memcpy(copy.slots, d->value.slots, d->type->n_fields * sizeof(*copy.slots));
+        d->value = copy;
+        d->is_copy = true;
+    }
+    d->value.slots[slot] = to;
+}
+
+static int slot_of(const struct draft *d, const char *field)
+{
+    int slot = schema_slot(d->type, str_of(field));
+    assert(slot >= 0);
+    return slot;
+}
+
+static const struct value *get(const struct draft *d, const char *field)
+{
+    return &d->value.slots[slot_of(d, field)];
+}
+
+static void fill(struct draft *d, const char *field, struct value to)
+{
+    int slot = slot_of(d, field);
+    if (is_unset(&d->type->fields[slot], &d->value.slots[slot]))
+        put(d, slot, to);
+}
+
+/* The first row of a type, or N_ROWS. */
+static size_t first_row(struct str type)
+{
+    size_t low = 0, high = N_ROWS;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (str_cmp(str_of(rows[middle].type), type) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < N_ROWS && str_is(type, rows[low].type) ? low : N_ROWS;
+}
+
+static void fill_rows(struct draft *d)
+{
+    for (size_t i = first_row(d->type->name); i < N_ROWS && str_is(d->type->name, rows[i].type); i++) {
+        int slot = slot_of(d, rows[i].field);
+        const struct field *f = &d->type->fields[slot];
+        if (is_unset(f, &d->value.slots[slot]))
+            put(d, slot, literal_value(d->arena, f, rows[i].literal));
+    }
+    for (int slot = 0; slot < d->type->n_fields; slot++) {
+        const struct field *f = &d->type->fields[slot];
+        if (f->default_json && f->shape == SHAPE_ONE && is_unset(f, &d->value.slots[slot]))
+            put(d, slot, literal_value(d->arena, f, f->default_json));
+    }
+}
+
+/* ---- Functions of types inside others ---- */
+
+/* Always for the newest, which is what no tag means. */
+static void fill_container(struct draft *d)
+{
+    struct str image = value_text(get(d, "image"));
+    size_t slash = image.n, colon = image.n;
+    for (size_t i = 0; i < image.n; i++) {
+        if (image.p[i] == '@') { /* a digest: it cannot change */
+            fill(d, "imagePullPolicy", edit_text("IfNotPresent"));
+            return;
+        }
+        if (image.p[i] == '/')
+            slash = i;
+        if (image.p[i] == ':')
+            colon = i;
+    }
+    bool tagged = colon < image.n && (slash == image.n || colon > slash);
+    bool newest = !tagged || str_is(str_from(image, colon + 1), "latest");
+    fill(d, "imagePullPolicy", edit_text(newest ? "Always" : "IfNotPresent"));
+}
+
+/* Nothing but a name: an empty directory. */
+static void fill_volume(struct draft *d)
+{
+    int name = slot_of(d, "name"), empty = slot_of(d, "emptyDir");
+    for (int slot = 0; slot < d->type->n_fields; slot++)
+        if (slot != name && d->value.slots[slot].kind != VALUE_ABSENT)
+            return;
+    put(d, empty, value_struct(d->arena, d->type->fields[empty].type));
+}
+
+static void fill_service_port(struct draft *d)
+{
+    const struct value *target = get(d, "targetPort");
+    bool unset = target->kind == VALUE_ABSENT || (target->kind == VALUE_INT && target->i == 0) ||
+                 (target->kind == VALUE_STRING && target->n == 0);
+    if (unset && get(d, "port")->kind == VALUE_INT)
+        put(d, slot_of(d, "targetPort"), *get(d, "port"));
+}
+
+static void fill_service(struct draft *d)
+{
+    struct str type = value_text(get(d, "type"));
+    if (!str_is(type, "ExternalName"))
+        fill(d, "internalTrafficPolicy", edit_text("Cluster"));
+    const struct value *external = get(d, "externalIPs");
+    bool is_balancer = str_is(type, "LoadBalancer");
+    if (is_balancer || str_is(type, "NodePort") || (external->kind == VALUE_LIST && external->n))
+        fill(d, "externalTrafficPolicy", edit_text("Cluster"));
+    if (is_balancer)
+        fill(d, "allocateLoadBalancerNodePorts", value_bool(true));
+}
+
+/* The strategy's own struct is made only for the strategy that has one. */
+static void fill_rolling_update(struct draft *d)
+{
+    int slot = slot_of(d, "rollingUpdate");
+    if (str_is(value_text(get(d, "type")), "RollingUpdate") && d->value.slots[slot].kind == VALUE_ABSENT)
+        put(d, slot, value_struct(d->arena, d->type->fields[slot].type));
+}
+
+/* Strategies and probes are structs without pointers: they are there even when nothing was written. */
+static void make_struct(struct draft *d, const char *field)
+{
+    int slot = slot_of(d, field);
+    if (d->value.slots[slot].kind == VALUE_ABSENT)
+        put(d, slot, value_struct(d->arena, d->type->fields[slot].type));
+}
+
+static void fill_status(struct draft *d)
+{
+    make_struct(d, "status");
+}
+
+static void fill_deployment(struct draft *d)
+{
+    make_struct(d, "strategy");
+}
+
+static void fill_updates(struct draft *d)
+{
+    make_struct(d, "updateStrategy");
+}
+
+static void fill_job(struct draft *d)
+{
+    if (get(d, "completions")->kind == VALUE_ABSENT && get(d, "parallelism")->kind == VALUE_ABSENT)
+        fill(d, "completions", value_int(1));
+    fill(d, "parallelism", value_int(1));
+    fill(d, "backoffLimit", value_int(get(d, "backoffLimitPerIndex")->kind == VALUE_INT ? INT32_MAX : 6));
+    bool has_policy = get(d, "podFailurePolicy")->kind == VALUE_STRUCT;
+    fill(d, "podReplacementPolicy", edit_text(has_policy ? "Failed" : "TerminatingOrFailed"));
+}
+
+/* What may be used at most is what is given, and what is given is what is asked for. */
+static void fill_limit(struct draft *d)
+{
+    if (!str_is(value_text(get(d, "type")), "Container"))
+        return;
+    static const struct {
+        const char *to, *from;
+    } steps[] = { { "default", "max" }, { "defaultRequest", "default" }, { "defaultRequest", "min" } };
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        struct value all = *get(d, steps[i].to);
+        const struct value *from = get(d, steps[i].from);
+        for (uint32_t k = 0; from->kind == VALUE_MAP && k < from->n; k++)
+            if (all.kind != VALUE_MAP || !value_member(&all, from->members[k].key))
+                all = edit_member(d->arena, &all, from->members[k].key, from->members[k].value);
+        if (all.kind == VALUE_MAP)
+            put(d, slot_of(d, steps[i].to), all);
+    }
+}
+
+static void fill_driver(struct draft *d)
+{
+    if (get(d, "volumeLifecycleModes")->kind == VALUE_ABSENT)
+        put(d, slot_of(d, "volumeLifecycleModes"),
+            edit_append(d->arena, &(struct value){ 0 }, edit_text("Persistent")));
+}
+
+static void fill_node_status(struct draft *d)
+{
+    const struct value *capacity = get(d, "capacity");
+    const struct value *allocatable = get(d, "allocatable");
+    if ((allocatable->kind != VALUE_MAP || !allocatable->n) && capacity->kind == VALUE_MAP)
+        put(d, slot_of(d, "allocatable"), *capacity);
+}
+
+/* ---- Functions of whole objects ---- */
+
+static void set_path(struct draft *d, const char *path, struct value to)
+{
+    d->value = edit_set(d->arena, d->type, &d->value, path, to);
+    d->is_copy = false; /* only the way to the place is ours */
+}
+
+static const struct value *at_path(const struct draft *d, const char *path)
+{
+    return value_path(d->type, &d->value, path);
+}
+
+/* A limit without a request is the request, too. */
+static bool fill_requests(struct draft *container)
+{
+    struct arena *a = container->arena;
+    const struct value *limits = value_path(container->type, &container->value, "resources.limits");
+    struct value requests = *value_path(container->type, &container->value, "resources.requests");
+    bool changed = false;
+    for (uint32_t i = 0; limits->kind == VALUE_MAP && i < limits->n; i++)
+        if (requests.kind != VALUE_MAP || !value_member(&requests, limits->members[i].key)) {
+            requests = edit_member(a, &requests, limits->members[i].key, limits->members[i].value);
+            changed = true;
+        }
+    if (changed)
+        set_path(container, "resources.requests", requests);
+    return changed;
+}
+
+/* In the host's network a container's port is the host's. */
+static bool fill_host_ports(struct draft *container)
+{
+    const struct type *port = schema_type(STR("core/v1.ContainerPort"));
+    int from = schema_slot(port, STR("containerPort")), to = schema_slot(port, STR("hostPort"));
+    const struct value *ports = get(container, "ports");
+    bool changed = false;
+    uint32_t n = ports->kind == VALUE_LIST ? ports->n : 0;
+    struct value *items = ARENA_NEW_N(container->arena, struct value, n);
+    for (uint32_t i = 0; i < n; i++) {
+        struct draft d = { container->arena, port, ports->items[i], false };
+        if (is_unset(&port->fields[to], &d.value.slots[to]) && d.value.slots[from].kind == VALUE_INT)
+            put(&d, to, d.value.slots[from]);
+        changed |= d.is_copy;
+        items[i] = d.value;
+    }
+    if (changed)
+        put(container, slot_of(container, "ports"), value_list(items, n));
+    return changed;
+}
+
+static void fill_containers(struct draft *pod, const char *path, bool (*fill_one)(struct draft *container))
+{
+    const struct type *container = schema_type(STR("core/v1.Container"));
+    const struct value *list = at_path(pod, path);
+    uint32_t n = list->kind == VALUE_LIST ? list->n : 0;
+    struct value *items = ARENA_NEW_N(pod->arena, struct value, n);
+    bool changed = false;
+    for (uint32_t i = 0; i < n; i++) {
+        struct draft d = { pod->arena, container, list->items[i], false };
+        changed |= fill_one(&d);
+        items[i] = d.value;
+    }
+    if (changed)
+        set_path(pod, path, value_list(items, n));
+}
+
+static bool any_container_asks(const struct draft *pod, struct str resource)
+{
+    static const char *const paths[] = { "spec.containers", "spec.initContainers" };
+    const struct type *container = schema_type(STR("core/v1.Container"));
+    for (size_t p = 0; p < 2; p++) {
+        const struct value *list = at_path(pod, paths[p]);
+        for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++) {
+            const struct value *requests = value_path(container, &list->items[i], "resources.requests");
+            if (requests->kind == VALUE_MAP && value_member(requests, resource))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Limits of the whole pod; where a container asks for something, the sum of that counts, which whoever reads it makes. */
+static void fill_pod_requests(struct draft *pod)
+{
+    const struct value *limits = at_path(pod, "spec.resources.limits");
+    struct value requests = *at_path(pod, "spec.resources.requests");
+    bool changed = false;
+    for (uint32_t i = 0; limits->kind == VALUE_MAP && i < limits->n; i++) {
+        struct str resource = limits->members[i].key;
+        bool given = requests.kind == VALUE_MAP && value_member(&requests, resource);
+        if (given || any_container_asks(pod, resource))
+            continue;
+        requests = edit_member(pod->arena, &requests, resource, limits->members[i].value);
+        changed = true;
+    }
+    if (changed)
+        set_path(pod, "spec.resources.requests", requests);
+}
+
+/* What templates keep as it was written and pods get. */
+static void fill_pod(struct draft *d)
+{
+    if (at_path(d, "spec")->kind != VALUE_STRUCT)
+        return;
+    fill_containers(d, "spec.containers", fill_requests);
+    fill_containers(d, "spec.initContainers", fill_requests);
+    fill_pod_requests(d);
+    if (at_path(d, "spec.enableServiceLinks")->kind == VALUE_ABSENT)
+        set_path(d, "spec.enableServiceLinks", value_bool(true));
+    if (at_path(d, "spec.hostNetwork")->b) {
+        fill_containers(d, "spec.containers", fill_host_ports);
+        fill_containers(d, "spec.initContainers", fill_host_ports);
+    }
+}
+
+static void fill_labels(struct draft *d)
+{
+    const struct value *labels = at_path(d, "spec.template.metadata.labels");
+    const struct value *own = at_path(d, "metadata.labels");
+    if (labels->kind == VALUE_MAP && (own->kind != VALUE_MAP || !own->n))
+        set_path(d, "metadata.labels", *labels);
+}
+
+static void fill_replication_controller(struct draft *d)
+{
+    const struct value *labels = at_path(d, "spec.template.metadata.labels");
+    const struct value *selector = at_path(d, "spec.selector");
+    if (labels->kind == VALUE_MAP && (selector->kind != VALUE_MAP || !selector->n))
+        set_path(d, "spec.selector", *labels);
+    fill_labels(d);
+}
+
+/* The label that every namespace has and that selectors of namespaces use. */
+static void fill_namespace(struct draft *d)
+{
+    struct str name = value_text(at_path(d, "metadata.name"));
+    if (name.n)
+        set_path(d, "metadata.labels", edit_member(d->arena, at_path(d, "metadata.labels"),
+                                                   STR("kubernetes.io/metadata.name"), value_string(name)));
+}
+
+/* ---- The walk ---- */
+
+struct function {
+    const char *type;
+    void (*fill)(struct draft *d);
+};
+
+/* Of a type: after its rows and before what is inside, or after that. */
+static const struct function first_functions[] = {
+    { "apps/v1.DaemonSetSpec", fill_updates },
+    { "apps/v1.DaemonSetUpdateStrategy", fill_rolling_update },
+    { "apps/v1.DeploymentSpec", fill_deployment },
+    { "apps/v1.DeploymentStrategy", fill_rolling_update },
+    { "apps/v1.StatefulSetSpec", fill_updates },
+    { "apps/v1.StatefulSetUpdateStrategy", fill_rolling_update },
+    { "core/v1.Container", fill_container },
+    { "core/v1.EphemeralContainer", fill_container },
+    { "core/v1.Namespace", fill_status },
+    { "core/v1.PersistentVolume", fill_status },
+    { "core/v1.PersistentVolumeClaim", fill_status },
+    { "core/v1.Volume", fill_volume },
+};
+static const struct function last_functions[] = {
+    { "batch/v1.Job", fill_labels },
+    { "batch/v1.JobSpec", fill_job },
+    { "core/v1.LimitRangeItem", fill_limit },
+    { "core/v1.Namespace", fill_namespace },
+    { "core/v1.NodeStatus", fill_node_status },
+    { "core/v1.Pod", fill_pod },
+    { "core/v1.ReplicationController", fill_replication_controller },
+    { "core/v1.ServicePort", fill_service_port },
+    { "core/v1.ServiceSpec", fill_service },
+    { "storage.k8s.io/v1.CSIDriverSpec", fill_driver },
+};
+
+static void call(struct draft *d, const struct function *functions, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_is(d->type->name, functions[i].type))
+            functions[i].fill(d);
+}
+
+static bool fill_struct(struct arena *a, const struct type *t, struct value *v);
+
+/* A list or map of structs; copied when something in it changed. */
+static bool fill_items(struct arena *a, const struct type *t, struct value *v)
+{
+    bool changed = false;
+    struct value copy = *v;
+    if (v->kind == VALUE_LIST)
+        copy.items = ARENA_NEW_N(a, struct value, v->n);
+    else
+        copy.members = ARENA_NEW_N(a, struct member, v->n);
+    for (uint32_t i = 0; i < v->n; i++) {
+        if (v->kind == VALUE_MAP)
+            copy.members[i].key = v->members[i].key;
+        struct value *item = v->kind == VALUE_LIST ? &copy.items[i] : &copy.members[i].value;
+        *item = v->kind == VALUE_LIST ? v->items[i] : v->members[i].value;
+        changed |= fill_struct(a, t, item);
+    }
+    if (changed)
+        *v = copy;
+    return changed;
+}
+
+static bool fill_value(struct arena *a, const struct type *t, struct value *v)
+{
+    if (v->kind == VALUE_STRUCT)
+        return fill_struct(a, t, v);
+    return (v->kind == VALUE_LIST || v->kind == VALUE_MAP) && fill_items(a, t, v);
+}
+
+static bool fill_struct(struct arena *a, const struct type *t, struct value *v)
+{
+    if (v->kind != VALUE_STRUCT)
+        return false;
+    struct draft d = { a, t, *v, false };
+    fill_rows(&d);
+    call(&d, first_functions, sizeof(first_functions) / sizeof(first_functions[0]));
+    for (int slot = 0; slot < t->n_fields; slot++) {
+        struct value inside = d.value.slots[slot];
+        if (t->fields[slot].kind == KIND_STRUCT && fill_value(a, t->fields[slot].type, &inside))
+            put(&d, slot, inside);
+    }
+    call(&d, last_functions, sizeof(last_functions) / sizeof(last_functions[0]));
+    bool changed = d.value.slots != v->slots;
+    *v = d.value;
+    return changed;
+}
+
+/* Objects that have defaults, or contain what has. */
+static const char *const objects[] = {
+    "apps/v1.DaemonSet", "apps/v1.Deployment", "apps/v1.ReplicaSet", "apps/v1.StatefulSet", "batch/v1.CronJob",
+    "batch/v1.Job", "core/v1.LimitRange", "core/v1.Namespace", "core/v1.Node", "core/v1.PersistentVolume",
+    "core/v1.PersistentVolumeClaim", "core/v1.Pod", "core/v1.PodTemplate", "core/v1.ReplicationController",
+    "core/v1.Secret", "core/v1.Service", "scheduling.k8s.io/v1.PriorityClass", "storage.k8s.io/v1.CSIDriver",
+    "storage.k8s.io/v1.StorageClass",
+};
+
+struct value defaults_apply(struct arena *a, const struct type *t, const struct value *v)
+{
+    struct value filled = *v;
+    for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++)
+        if (str_is(t->name, objects[i]))
+            fill_struct(a, t, &filled);
+    return filled;
+}
+
+/* ---- Pods from a server ---- */
+
+static bool container_is_complete(const struct type *container, const struct value *v, bool host_network)
+{
+    const struct value *limits = value_path(container, v, "resources.limits");
+    const struct value *requests = value_path(container, v, "resources.requests");
+    for (uint32_t i = 0; limits->kind == VALUE_MAP && i < limits->n; i++)
+        if (requests->kind != VALUE_MAP || !value_member(requests, limits->members[i].key))
+            return false;
+    const struct type *port = schema_type(STR("core/v1.ContainerPort"));
+    const struct value *ports = value_path(container, v, "ports");
+    for (uint32_t i = 0; host_network && ports->kind == VALUE_LIST && i < ports->n; i++)
+        if (value_path(port, &ports->items[i], "hostPort")->i == 0)
+            return false;
+    return true;
+}
+
+static bool containers_are_complete(const struct type *t, const struct value *pod, const char *path)
+{
+    const struct type *container = schema_type(STR("core/v1.Container"));
+    const struct value *list = value_path(t, pod, path);
+    bool host_network = value_path(t, pod, "spec.hostNetwork")->b;
+    for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++)
+        if (!container_is_complete(container, &list->items[i], host_network))
+            return false;
+    return true;
+}
+
+bool defaults_pod_is_complete(const struct value *pod)
+{
+    const struct type *t = schema_type(STR("core/v1.Pod"));
+    return value_text(value_path(t, pod, "spec.schedulerName")).n && containers_are_complete(t, pod, "spec.containers") &&
+           containers_are_complete(t, pod, "spec.initContainers") &&
+           value_path(t, pod, "spec.resources.limits")->kind != VALUE_MAP;
+}

@@ -1,0 +1,258 @@
+/* http/stream.c - see stream.h and stream_priv.h. */
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "http/stream_priv.h"
+
+static const struct stream_events no_events;
+
+struct stream *stream_new(size_t size)
+{
+    assert(size >= sizeof(struct stream));
+    struct stream *s = mem_zalloc(size);
+    arena_init(&s->arena);
+    strbuf_init(&s->out, STRBUF_NO_MAX);
+    s->events = &no_events;
+    return s;
+}
+
+void stream_free(struct stream *s)
+{
+    assert(!list_has(&s->node));
+    assert(!list_has(&s->blocked_node));
+    if (s->release)
+        s->release(s);
+    arena_fini(&s->arena);
+    strbuf_fini(&s->out);
+    free(s);
+}
+
+void stream_attach(struct stream *s, const struct stream_events *events, void *user)
+{
+    s->events = events ? events : &no_events;
+    s->user = user;
+}
+
+void *stream_user(const struct stream *s)
+{
+    return s->user;
+}
+
+/* ---- What is known ---- */
+
+const struct head *stream_request(const struct stream *s)
+{
+    return &s->request;
+}
+
+struct arena *stream_arena(struct stream *s)
+{
+    return &s->arena;
+}
+
+struct str stream_peer_address(const struct stream *s)
+{
+    return s->proto && s->proto->host->peer_address ? s->proto->host->peer_address(s->proto) : STR("");
+}
+
+const struct tls_peer *stream_tls_peer(const struct stream *s)
+{
+    return s->proto && s->proto->host->tls_peer ? s->proto->host->tls_peer(s->proto) : NULL;
+}
+
+bool stream_is_tls(const struct stream *s)
+{
+    return s->proto && s->proto->host->is_tls && s->proto->host->is_tls(s->proto);
+}
+
+/* ---- Incoming ---- */
+
+static const struct stream_events *reader(const struct stream *s)
+{
+    return s->detached ? &no_events : s->filter ? s->filter : s->events;
+}
+
+void stream_tell_head(struct stream *s)
+{
+    s->in_head_done = true;
+    const struct stream_events *to = reader(s);
+    if (to->head)
+        to->head(s, &s->response);
+}
+
+/* Bytes that nobody wants count as read. */
+void stream_tell_body(struct stream *s, struct str bytes)
+{
+    s->n_in_unread += bytes.n;
+    const struct stream_events *to = reader(s);
+    if (to->body)
+        to->body(s, bytes);
+    else
+        s->proto->ops->stream_consumed(s->proto, s, bytes.n);
+}
+
+void stream_tell_end(struct stream *s)
+{
+    s->in_ended = true;
+    const struct stream_events *to = reader(s);
+    if (to->end)
+        to->end(s, &s->in_trailers);
+}
+
+void stream_consume(struct stream *s, size_t n)
+{
+    if (s->filter_consumed)
+        n = s->filter_consumed(s, n);
+    if (n && s->proto && !s->closed)
+        s->proto->ops->stream_consumed(s->proto, s, n);
+}
+
+/* ---- Outgoing ---- */
+
+static void tell_output(struct stream *s)
+{
+    if (s->proto && !s->closed)
+        s->proto->ops->stream_output(s->proto, s);
+}
+
+void stream_send_head(struct stream *s, const struct head *response)
+{
+    assert(!s->out_head_ready);
+    head_copy(&s->response, &s->arena, response);
+    s->out_head_ready = true;
+    tell_output(s);
+}
+
+static void append(struct stream *s, struct str bytes)
+{
+    if (stream_pending(s).n == 0 && s->proto)
+        s->out_moved_ms = s->proto->now_ms; /* it begins to wait now */
+    strbuf_add_str(&s->out, bytes);
+}
+
+bool stream_write(struct stream *s, struct str bytes)
+{
+    assert(!s->out_ended);
+    const struct http_limits *limits = s->proto ? s->proto->limits : &http_client_limits;
+    if (s->closed || s->detached)
+        return true; /* `closed` is on its way: dropped */
+    if (stream_pending(s).n >= limits->out_bytes) {
+        if (s->proto && !list_has(&s->blocked_node))
+            list_push(&s->proto->blocked, &s->blocked_node);
+        return false;
+    }
+    append(s, bytes);
+    tell_output(s);
+    return true;
+}
+
+void stream_end(struct stream *s, const struct headers *trailers)
+{
+    assert(!s->out_ended);
+    if (trailers && trailers->n) {
+        headers_copy(&s->out_trailers, &s->arena, trailers);
+        s->out_has_trailers = true;
+    }
+    s->out_ended = true;
+    tell_output(s);
+}
+
+void stream_respond(struct stream *s, uint16_t status, const char *content_type, struct str body)
+{
+    struct head head = { .status = status };
+    char length[24];
+    if (content_type)
+        headers_add(&head.headers, &s->arena, STR("content-type"), str_of(content_type));
+    if (!status_has_no_body(status)) {
+        snprintf(length, sizeof(length), "%zu", body.n);
+        headers_add(&head.headers, &s->arena, STR("content-length"), str_of(length));
+        append(s, body);
+    }
+    s->out_ended = true;
+    stream_send_head(s, &head);
+}
+
+void stream_pulled(struct stream *s, size_t n)
+{
+    s->out_at += n;
+    s->n_out_pulled += n;
+    s->out_moved_ms = s->proto->now_ms;
+    if (s->out_at == s->out.n) {
+        /* A long-lived idle stream keeps no room for its largest write. */
+        if (s->out.cap > 16384)
+            strbuf_fini(&s->out);
+        strbuf_reset(&s->out);
+        s->out_at = 0;
+    }
+}
+
+/* ---- The end ---- */
+
+void stream_close(struct stream *s, enum stream_status status, const char *format, ...)
+{
+    struct proto *p = s->proto;
+    if (s->closed)
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(s->message, sizeof(s->message), format, args);
+    va_end(args);
+    s->closed = true;
+    s->result = (struct stream_result){
+        .status = status, .message = s->message,
+        .maybe_processed = s->out_head_sent && status != STREAM_REFUSED && status != STREAM_UNREACHABLE,
+    };
+    if (list_has(&s->blocked_node))
+        list_remove(&s->blocked_node);
+    list_remove(&s->node);
+    p->n_streams--;
+    list_push(&p->finished, &s->node);
+    proto_wake(p);
+}
+
+void stream_cancel(struct stream *s)
+{
+    if (s->detached)
+        return;
+    s->detached = true;
+    s->user = NULL;
+    if (!s->proto)
+        s->cancel_waiting(s);
+    else if (!s->closed)
+        s->proto->ops->stream_abort(s->proto, s, STREAM_PEER_CLOSED, "cancelled");
+}
+
+void stream_place(struct stream *s, struct proto *p)
+{
+    s->proto = p;
+    s->started_ms = s->out_moved_ms = p->now_ms;
+    list_push(&p->streams, &s->node);
+    p->n_streams++;
+    p->n_exchanges++;
+}
+
+void stream_unplace(struct stream *s)
+{
+    assert(s->closed);
+    s->proto = NULL;
+    s->n_out_pulled = 0;
+    s->closed = s->out_head_sent = s->out_done = s->h2_deferred = s->in_head_done = s->in_ended = false;
+    s->h2_id = 0;
+    s->n_in_unread = 0;
+    s->n_informational = s->in_head_bytes = 0;
+    s->response = (struct head){ 0 };
+    s->in_trailers = (struct headers){ 0 };
+}
+
+void stream_close_waiting(struct stream *s, enum stream_status status, const char *message)
+{
+    assert(!s->proto);
+    struct stream_result result = { .status = status, .message = message };
+    const struct stream_events *to = reader(s);
+    if (to->closed)
+        to->closed(s, &result);
+    stream_free(s);
+}
