@@ -48,11 +48,25 @@ typedef void (*api_done)(void *context, const struct api_answer *answer);
 /* A running request; 0 is none. */
 typedef uint64_t api_call;
 
+/* An answer that comes piece by piece: `head` once, then `data`, then `end` once. `end` alone when there is no
+ * answer. None of them is called before `open` has returned, nor after `cancel`. */
+struct api_stream {
+    void *context;
+    void (*head)(void *context, int status, enum media media);
+    /* False: no more until `resume`. */
+    bool (*data)(void *context, struct str bytes);
+    /* `error` NULL: the server has ended it. */
+    void (*end)(void *context, const char *error);
+};
+
 struct api {
     void *context;
     enum media media; /* what bodies of ours are written in, patches apart */
     api_call (*send)(void *context, const struct api_request *request, api_done done, void *done_context);
-    /* `done` will not be called. */
+    /* Not limited in rate: a watch is one request. */
+    api_call (*open)(void *context, const struct api_request *request, const struct api_stream *stream);
+    void (*resume)(void *context, api_call call);
+    /* Of either: nothing will be called any more. */
     void (*cancel)(void *context, api_call call);
 };
 

@@ -224,7 +224,7 @@ static void end(void)
 static void peer_init(struct peer *p, const char *identity)
 {
     *p = (struct peer){ .server = &server };
-    p->api = (struct api){ p, MEDIA_JSON, server_send, server_cancel };
+    p->api = (struct api){ .context = p, .media = MEDIA_JSON, .send = server_send, .cancel = server_cancel };
     p->election = election_new(&(struct election_options){
         .api = &p->api, .clock = &server.clock.clock, .identity = identity, .ns = "kube-system", .name = "kube-scheduler",
         .lease_ms = LEASE_MS, .deadline_ms = DEADLINE_MS, .retry_ms = RETRY_MS,

@@ -46,7 +46,7 @@ static void begin(void)
 {
     log_set_sink(quiet, NULL);
     clock_manual_init(&clock_, 0, 1700000000ll * CLOCK_NS_PER_SECOND);
-    api = (struct api){ NULL, MEDIA_JSON, take, cancel };
+    api = (struct api){ .media = MEDIA_JSON, .send = take, .cancel = cancel };
     recorder = event_recorder_new(&api, &clock_.clock, 1);
 }
 
