@@ -131,8 +131,6 @@ enum err_code cache_remove_node(struct cache *c, sym name, struct err *e) ERR_MU
 enum err_code cache_assume(struct cache *c, const struct pod *pod, struct err *e) ERR_MUST_CHECK;
 enum err_code cache_forget(struct cache *c, const struct pod *pod, struct err *e) ERR_MUST_CHECK;
 enum err_code cache_add_pod(struct cache *c, const struct pod *pod, struct err *e) ERR_MUST_CHECK;
-enum err_code cache_update_pod(struct cache *c, const struct pod *old, const struct pod *pod,
-                               struct err *e) ERR_MUST_CHECK;
 enum err_code cache_remove_pod(struct cache *c, const struct pod *pod, struct err *e) ERR_MUST_CHECK;
 /* NULL when the uid is not there. */
 const struct placed *cache_find_pod(const struct cache *c, const char *uid);

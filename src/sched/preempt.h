@@ -32,5 +32,6 @@ struct preemption_limits {
 struct verdict preempt_find(struct cycle *c, struct preemption_limits limits, struct preemption *ret);
 /* Whether the pod may preempt at all; else a rejection with the text. */
 struct verdict preempt_eligible(struct cycle *c);
-/* The nodes among which upstream's criteria leave the choice open, of a preemption that found candidates. */
+/* The nodes among which upstream's criteria leave the choice open, of a preemption that found candidates; a seam for
+ * tests. */
 uint32_t preempt_ties(struct cycle *c, const struct preemption *p, const struct candidate **ret_ties);
