@@ -48,7 +48,7 @@ static inline const struct pod *node_view_pod(const struct node_view *v, uint32_
 }
 int64_t node_view_scalar_used(const struct node_view *v, sym name);
 
-/* ---- Cluster events that may wake waiting pods (scheduler.md 4.8) ---- */
+/* ---- Cluster events that may wake waiting pods ---- */
 
 enum event_resource {
     RES_POD, /* registrations only: both of the next two */
