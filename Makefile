@@ -93,8 +93,9 @@ bench: all ## benchmarks, beside the real Go code where Go is there
 	@bench/simulate/run
 
 .PHONY: deps
-deps: ## print includes that point the wrong way; fail on any
+deps: ## print includes that point the wrong way, and files that comments name but that are not here; fail on any
 	@tools/check_deps.py
+	@tools/check_citations.py
 
 .PHONY: install
 install: all ## install berth below PREFIX
