@@ -103,8 +103,9 @@ mutants: build-setup ## change the code in N small ways and report which of them
 	@tools/mutants.py -n $(N) --seed $(SEED) --files '$(FILES)'
 
 .PHONY: deps
-deps: ## print includes that point the wrong way; fail on any
+deps: ## print includes that point the wrong way, and files that comments name but that are not here; fail on any
 	@tools/check_deps.py
+	@tools/check_citations.py
 
 .PHONY: install
 install: all ## install berth below PREFIX

@@ -3,7 +3,7 @@
  *
  * A configuration is read from YAML or JSON (strictly), completed with defaults and the default
  * plugins, and then validated; expand.h turns its profiles into what the scheduler runs. Members have
- * upstream's names, defaults and meaning (scheduler.md 2); the texts of refusals are upstream's.
+ * upstream's names, defaults and meaning; the texts of refusals are upstream's.
  *
  * A file may hold a second YAML document of berth's own, BerthConfiguration of berth.dev/v1alpha1.
  * Documents of other kinds behind the first are passed over, as upstream does.

@@ -11,6 +11,7 @@ struct config *complete_config(struct arena *a, const struct value *root, const 
 
 /* Default plugins of multiPoint, in order. */
 plugin_refs default_plugins(struct arena *a, const struct features *f);
-/* A custom set over the default one (scheduler.md 2.4). */
+/* A custom set over the default one: what it disables is gone, what it names again keeps its place and gets the new
+ * weight, the rest comes after. A seam for tests. */
 struct plugin_set merge_plugin_sets(struct arena *a, const struct plugin_set *defaults,
                                     const struct plugin_set *custom);

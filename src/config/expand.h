@@ -2,7 +2,9 @@
  * points filled.
  *
  * A profile's multiPoint set is expanded over all extension points and joined with the sets of single
- * points (scheduler.md 2.5); every enabled plugin is made once with its arguments.
+ * points: there come first the plugins that the point names and multiPoint has, too, in the point's order, then the
+ * rest of multiPoint without what the point disables, then what the point alone names. Every enabled plugin is made
+ * once with its arguments.
  *
  * Thread: one at a time. Memory: profiles and arguments lie in the arena; what plugins made is theirs
  * until profiles_fini. */

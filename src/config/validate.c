@@ -1,4 +1,4 @@
-/* config/validate.c - see config_validate in config.h: what a configuration may say (scheduler.md 2.7).
+/* config/validate.c - see config_validate in config.h: what a configuration may say.
  * Upstream: pkg/scheduler/apis/config/validation/validation.go, component-base/config/validation, v1.36.
  *
  * Errors stand in upstream's order; where that is the random one of a map, in the order of the fields. */

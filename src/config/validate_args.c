@@ -1,4 +1,4 @@
-/* config/validate_args.c - what arguments of plugins may say (plugins.md 4).
+/* config/validate_args.c - what arguments of plugins may say.
  * Upstream: pkg/scheduler/apis/config/validation/validation_pluginargs.go, v1.36. */
 #include "api/duration.h"
 #include "api/node_selector.h"

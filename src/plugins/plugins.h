@@ -13,8 +13,6 @@ extern const struct plugin schedulinggates_plugin, prioritysort_plugin, nodeunsc
 
 /* All of them, in the order of the default configuration; ends with NULL. */
 extern const struct plugin *const plugin_registry[];
-/* NULL when there is none of that name. */
-const struct plugin *plugin_find(struct str name);
 
 /* ---- Shared rules ---- */
 

@@ -217,8 +217,9 @@ bool spread_has_all_keys(const struct spread *spreads, uint32_t n, node_id row)
     return true;
 }
 
-/* With one constraint, nodes without the key are in no domain and need no test. */
-const uint64_t *spread_rows_with_all_keys(struct cycle *c, const struct spread *spreads, uint32_t n)
+/* The nodes that have all keys, or NULL when all nodes that count do anyway: with one constraint, nodes without the
+ * key are in no domain and need no test. */
+static const uint64_t *rows_with_all_keys(struct cycle *c, const struct spread *spreads, uint32_t n)
 {
     bool all = true;
     for (uint32_t i = 0; i < n; i++)
@@ -285,7 +286,7 @@ struct spread *spread_compile(const struct plugin_instance *p, struct cycle *c, 
         spreads[i].counts = counts_of(c, &list->at[i].selector);
         spreads[i].is_hostname = list->at[i].topology_key == d->hostname;
     }
-    const uint64_t *with_keys = all_keys ? spread_rows_with_all_keys(c, spreads, list->n) : NULL;
+    const uint64_t *with_keys = all_keys ? rows_with_all_keys(c, spreads, list->n) : NULL;
     const uint64_t *wanted = NULL, *tolerated = NULL;
     for (uint32_t i = 0; i < list->n; i++) {
         bool by_affinity = c->pod->node_affinity && !(list->at[i].flags & SPREAD_IGNORE_AFFINITY);

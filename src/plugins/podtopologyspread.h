@@ -40,8 +40,6 @@ struct spread *spread_compile(const struct plugin_instance *p, struct cycle *c, 
                               bool all_keys);
 /* Whether the node has the keys of all constraints. */
 bool spread_has_all_keys(const struct spread *spreads, uint32_t n, node_id row);
-/* The nodes that have them, or NULL when all nodes that count do anyway. */
-const uint64_t *spread_rows_with_all_keys(struct cycle *c, const struct spread *spreads, uint32_t n);
 
 struct verdict spread_pre_filter(const struct plugin_instance *p, struct cycle *c, struct node_names *ret_names);
 void *spread_clone_state(const struct plugin_instance *p, struct cycle *c, const void *state);

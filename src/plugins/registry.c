@@ -24,11 +24,3 @@ const struct plugin *const plugin_registry[] = {
     &nodedeclaredfeatures_plugin,
     NULL,
 };
-
-const struct plugin *plugin_find(struct str name)
-{
-    for (size_t i = 0; plugin_registry[i]; i++)
-        if (str_is(name, plugin_registry[i]->name))
-            return plugin_registry[i];
-    return NULL;
-}

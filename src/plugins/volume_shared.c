@@ -28,7 +28,8 @@ bool claim_belongs_to(const struct pvc *claim, const struct pod *pod)
            strcmp(claim->controller_uid, pod->meta.uid) == 0;
 }
 
-bool pod_names_claim(const struct pod *pod, const struct pvc *claim, const struct sym_table *syms, bool ephemeral_too)
+/* Whether the pod names the claim, in persistentVolumeClaim volumes or also in ephemeral ones. */
+static bool names_claim(const struct pod *pod, const struct pvc *claim, const struct sym_table *syms, bool ephemeral_too)
 {
     if (claim->meta.ns != pod->meta.ns)
         return false;
@@ -44,11 +45,11 @@ bool pod_names_claim(const struct pod *pod, const struct pvc *claim, const struc
 
 enum hint hint_claim(const struct hint_context *h, const struct pod *waiting, const struct cluster_event *event)
 {
-    return pod_names_claim(waiting, event->new_object, h->syms, false) ? HINT_QUEUE : HINT_SKIP;
+    return names_claim(waiting, event->new_object, h->syms, false) ? HINT_QUEUE : HINT_SKIP;
 }
 
 enum hint hint_claim_or_ephemeral(const struct hint_context *h, const struct pod *waiting,
                                   const struct cluster_event *event)
 {
-    return pod_names_claim(waiting, event->new_object, h->syms, true) ? HINT_QUEUE : HINT_SKIP;
+    return names_claim(waiting, event->new_object, h->syms, true) ? HINT_QUEUE : HINT_SKIP;
 }

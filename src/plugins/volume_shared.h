@@ -36,8 +36,6 @@ static inline bool claim_is_bound(const struct pvc *claim)
     return claim->volume_name[0] && claim->bind_completed;
 }
 
-/* Whether the pod names the claim, in persistentVolumeClaim volumes or also in ephemeral ones. */
-bool pod_names_claim(const struct pod *pod, const struct pvc *claim, const struct sym_table *syms, bool ephemeral_too);
 
 /* Hints for claims that are new or have changed: whether it is one of the pod's. */
 enum hint hint_claim(const struct hint_context *h, const struct pod *waiting, const struct cluster_event *event);

@@ -1,7 +1,7 @@
 /* sched/args.h - the arguments of plugins: what their init functions receive, decoded, completed and
  * valid.
  *
- * One struct for each kind <Plugin>Args of kubescheduler.config.k8s.io/v1 (plugins.md 4); a plugin
+ * One struct for each kind <Plugin>Args of kubescheduler.config.k8s.io/v1; a plugin
  * without such a kind receives NULL. config/args.h makes them.
  *
  * Memory: that of the configuration, which outlives the plugins. Thread: any, constant. */

@@ -47,8 +47,8 @@ struct attempt {
     node_id *feasible;              /* in search order */
     uint32_t n_feasible;
 
-    /* Score: by position at POINT_SCORE, then by index in feasible; NULL: skipped */
-    int64_t *scores[PLUGINS_MAX];
+    /* Score: by position at POINT_SCORE, then by index in feasible; NULL: skipped. NULL in all: the quick way was taken */
+    int64_t **scores;
     int64_t *totals;
     bool scored;
 

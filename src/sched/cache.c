@@ -409,22 +409,6 @@ enum err_code cache_add_pod(struct cache *c, const struct pod *pod, struct err *
     return ERR_OK;
 }
 
-enum err_code cache_update_pod(struct cache *c, const struct pod *old, const struct pod *pod, struct err *e)
-{
-    struct placed *p = find_placed(c, old->meta.uid);
-    if (!p)
-        return err_set(e, ERR_NOT_FOUND, "pod %s is not added to scheduler cache, so cannot be updated",
-                       pod_label(c, old, e));
-    if (p->assumed)
-        return err_set(e, ERR_CONFLICT, "assumed pod %s should not be updated", pod_label(c, old, e));
-    if (p->pod->node_name != pod->node_name)
-        return err_set(e, ERR_INTERNAL, "pod %s updated on a different node than previously added to",
-                       pod_label(c, pod, e));
-    displace(c, p);
-    place(c, pod, false);
-    return ERR_OK;
-}
-
 enum err_code cache_remove_pod(struct cache *c, const struct pod *pod, struct err *e)
 {
     struct placed *p = find_placed(c, pod->meta.uid);

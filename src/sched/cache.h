@@ -127,12 +127,12 @@ void cache_add_node(struct cache *c, const struct node *node);
 void cache_update_node(struct cache *c, const struct node *node);
 enum err_code cache_remove_node(struct cache *c, sym name, struct err *e) ERR_MUST_CHECK;
 
-/* Pods; the state machine and the texts of its refusals are upstream's (scheduler.md 3.2). */
+/* Pods. One is assumed when a node was chosen for it, and added when the API server shows it there; what was assumed is
+ * confirmed by adding it, wherever it turns up, or forgotten when its binding fails; what was added is removed. The texts
+ * of refusals are upstream's. */
 enum err_code cache_assume(struct cache *c, const struct pod *pod, struct err *e) ERR_MUST_CHECK;
 enum err_code cache_forget(struct cache *c, const struct pod *pod, struct err *e) ERR_MUST_CHECK;
 enum err_code cache_add_pod(struct cache *c, const struct pod *pod, struct err *e) ERR_MUST_CHECK;
-enum err_code cache_update_pod(struct cache *c, const struct pod *old, const struct pod *pod,
-                               struct err *e) ERR_MUST_CHECK;
 enum err_code cache_remove_pod(struct cache *c, const struct pod *pod, struct err *e) ERR_MUST_CHECK;
 /* NULL when the uid is not there. */
 const struct placed *cache_find_pod(const struct cache *c, const char *uid);

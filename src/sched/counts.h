@@ -66,7 +66,7 @@ struct counted_terms {
     struct counted_term *const *at;
     uint32_t n;
 };
-/* Those of a kind, each with at least one pod. */
+/* Those of a kind, each with at least one pod; a seam for tests. */
 struct counted_terms counts_terms(const struct counts *c, enum term_kind kind);
 /* Those of them that may match a pod with these labels; no other does. Valid until the next call. */
 struct counted_terms counts_terms_for(struct counts *c, enum term_kind kind, struct label_set labels);

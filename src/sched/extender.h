@@ -1,5 +1,4 @@
-/* sched/extender.h - programs outside that filter, score, bind and choose victims over HTTP
- * (scheduler.md 9).
+/* sched/extender.h - programs outside that filter, score, bind and choose victims over HTTP.
  *
  * The rules are here, the transport is not: a request goes out through io.call_extender as a plain
  * struct, and the answer comes back as one. Whoever implements the call encodes the request, sends it

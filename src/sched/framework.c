@@ -5,7 +5,7 @@
 
 #include "sched/sched_priv.h"
 
-const char *framework_lacks(const struct cycle *c, const struct plugin_instance *p, enum extension_point at)
+const char *framework_lacks_any(const struct cycle *c, const struct plugin_instance *p, enum extension_point at)
 {
     const char *text = NULL;
     if (!p->plugin->fails_without)

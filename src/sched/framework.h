@@ -48,7 +48,7 @@ static inline const struct pod *node_view_pod(const struct node_view *v, uint32_
 }
 int64_t node_view_scalar_used(const struct node_view *v, sym name);
 
-/* ---- Cluster events that may wake waiting pods (scheduler.md 4.8) ---- */
+/* ---- Cluster events that may wake waiting pods ---- */
 
 enum event_resource {
     RES_POD, /* registrations only: both of the next two */
@@ -209,7 +209,13 @@ struct filter_status framework_filter(struct cycle *c, const struct node_view *v
 struct verdict framework_filter_with(const struct plugin_instance *p, struct cycle *c, const struct node_view *view);
 /* What the plugin's Filter or Score fails with because the profile leaves out the point that prepares it; NULL: it does
  * not. */
-const char *framework_lacks(const struct cycle *c, const struct plugin_instance *p, enum extension_point at);
+const char *framework_lacks_any(const struct cycle *c, const struct plugin_instance *p, enum extension_point at);
+static inline const char *framework_lacks(const struct cycle *c, const struct plugin_instance *p,
+                                          enum extension_point at)
+{
+    bool complete = !(c->profile->without_pre_filter | c->profile->without_pre_score); /* nearly all profiles are */
+    return complete ? NULL : framework_lacks_any(c, p, at);
+}
 /* The words for a filter that failed. */
 const char *framework_filter_error(struct cycle *c, const struct filter_status *status);
 /* PreEnqueue: the first plugin that keeps c->pod out of the queue. verdict.code V_SUCCESS: none does; all others do, errors

@@ -72,11 +72,6 @@ void node_tree_remove(struct node_tree *t, uint64_t zone, node_id node)
     vec_remove(&t->zones, (size_t)(z - t->zones.at));
 }
 
-size_t node_tree_count(const struct node_tree *t)
-{
-    return t->n_nodes;
-}
-
 void node_tree_list(const struct node_tree *t, node_id_vec *order)
 {
     vec_reset(order);

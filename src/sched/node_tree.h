@@ -19,6 +19,5 @@ uint64_t node_tree_zone(const struct zone_keys *keys, struct label_set labels);
 
 void node_tree_add(struct node_tree *t, uint64_t zone, node_id node);
 void node_tree_remove(struct node_tree *t, uint64_t zone, node_id node);
-size_t node_tree_count(const struct node_tree *t);
 /* Round robin over the zones, into `order` (reset first). */
 void node_tree_list(const struct node_tree *t, node_id_vec *order);

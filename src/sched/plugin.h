@@ -45,8 +45,11 @@ enum extension_point {
     N_POINTS
 };
 
-/* Who calls what, and when: scheduler.md 5 and 7. Every function may be NULL; a
- * plugin has the extension points whose functions it has. */
+/* The functions in the order in which they are called. Before a pod may wait to be tried: pre_enqueue; less says whose turn it
+ * is. In an attempt: pre_filter once, filter for nodes; when none fits, post_filter; else pre_score once, score for the
+ * nodes that fit, normalize over all of these. When a node was chosen: reserve, permit, pre_bind_pre_flight, pre_bind,
+ * bind, post_bind; after a failure among these unreserve, in reverse order. Every function may be NULL; a plugin has the
+ * extension points whose functions it has. */
 struct plugin {
     const char *name;
 
@@ -93,7 +96,7 @@ struct plugin {
     struct verdict (*bind)(const struct plugin_instance *p, struct cycle *c, node_id node);
     void (*post_bind)(const struct plugin_instance *p, struct cycle *c, node_id node);
 
-    /* Pod groups (scheduler.md 12): sets of nodes to try a group on, and how good a placement of the
+    /* Pods that are placed together or not at all: sets of nodes to try such a group on, and how good a placement of the
      * group is. */
     struct verdict (*placement_generate)(const struct plugin_instance *p, struct cycle *c,
                                          struct placements *ret_placements);
@@ -126,8 +129,8 @@ struct plugin_instance {
     const struct features *features;
 };
 
-/* Feature gates that change what the scheduler and its plugins do (scheduler.md 13, plugins.md 0.4);
- * those that are locked, or without effect here, have no member. config/features.h fills it. */
+/* Feature gates that change what the scheduler and its plugins do; those that are locked, or without effect here, have
+ * no member. config/features.h fills it. */
 struct features {
     bool taint_toleration_comparison_operators;
     bool storage_capacity_scoring;
@@ -167,7 +170,7 @@ struct point_plugins {
     uint8_t n;
 };
 
-/* Choices in which the older worlds differ (legacy.md 0.3); the modern ones are the zero values. */
+/* Choices in which schedulers of older versions differ; those of today's are the zero values. */
 enum tie_break { TIE_HEAP_ORDER, TIE_RANDOM, TIE_ROUND_ROBIN };
 enum node_order { ORDER_TREE, ORDER_INSERTION };
 

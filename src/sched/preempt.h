@@ -1,5 +1,10 @@
-/* sched/preempt.h - making room: which pods of lower priority would have to go, and from which node
- * (scheduler.md 6).
+/* sched/preempt.h - making room: which pods of lower priority would have to go, and from which node.
+ *
+ * On each node where evicting may help, all pods of lower priority leave a copy of the node; if the pod fits then, they come
+ * back, those that a disruption budget protects and the more important ones first, as long as it still fits. Who is left
+ * out is a victim. Of the nodes the one is taken whose victims break the fewest budgets; then whose most important
+ * victim is the least important; then by the least sum of priorities, the fewest victims, the latest start of
+ * the most important one; then the first.
  *
  * Thread: scheduling thread only. Memory: the cycle's arena. */
 #pragma once
@@ -32,5 +37,6 @@ struct preemption_limits {
 struct verdict preempt_find(struct cycle *c, struct preemption_limits limits, struct preemption *ret);
 /* Whether the pod may preempt at all; else a rejection with the text. */
 struct verdict preempt_eligible(struct cycle *c);
-/* The nodes among which upstream's criteria leave the choice open, of a preemption that found candidates. */
+/* The nodes among which upstream's criteria leave the choice open, of a preemption that found candidates; a seam for
+ * tests. */
 uint32_t preempt_ties(struct cycle *c, const struct preemption *p, const struct candidate **ret_ties);

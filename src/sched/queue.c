@@ -41,10 +41,12 @@ struct queue *queue_new(const struct queue_options *options)
     return q;
 }
 
+static void drop(struct queue *q, struct queued_pod *qp);
+
 static void drop_all(struct queue *q, struct heap *heap)
 {
     while (heap_top(heap))
-        queue_drop(q, item(heap_top(heap)));
+        drop(q, item(heap_top(heap)));
     heap_fini(heap);
 }
 
@@ -94,7 +96,8 @@ void queued_pod_stamp(struct queue *q, struct queued_pod *qp, int64_t now_ms)
     qp->sequence = ++q->sequence;
 }
 
-struct queued_pod *queued_pod_new(struct queue *q, const struct pod *pod, int64_t now_ms)
+/* In no place and no index; counts nowhere. */
+static struct queued_pod *new_queued(struct queue *q, const struct pod *pod, int64_t now_ms)
 {
     struct queued_pod *qp = mem_zalloc(sizeof(*qp));
     qp->pod = pod_ref(pod);
@@ -106,7 +109,7 @@ struct queued_pod *queued_pod_new(struct queue *q, const struct pod *pod, int64_
     return qp;
 }
 
-void queued_pod_free(struct queue *q, struct queued_pod *qp)
+static void free_queued(struct queue *q, struct queued_pod *qp)
 {
     pod_unref(q->o.syms, qp->pod);
     free(qp);
@@ -170,12 +173,13 @@ void queue_take_back(struct queue *q, struct queued_pod *qp)
     put_in_index(q, qp);
 }
 
-void queue_drop(struct queue *q, struct queued_pod *qp)
+/* Ends a queued pod. */
+static void drop(struct queue *q, struct queued_pod *qp)
 {
     queue_leave_place(q, qp);
     pod_index_remove(&q->queued, qp);
     queue_count_rejected(q, qp, queued_pod_rejectors(qp), -1);
-    queued_pod_free(q, qp);
+    free_queued(q, qp);
 }
 
 /* ---- Adding ---- */
@@ -183,7 +187,7 @@ void queue_drop(struct queue *q, struct queued_pod *qp)
 /* A record that nobody has seen yet: into active, or into unschedulable when it is gated. */
 static void add_new(struct queue *q, const struct pod *pod, uint16_t kind, int64_t now_ms)
 {
-    struct queued_pod *qp = queued_pod_new(q, pod, now_ms);
+    struct queued_pod *qp = new_queued(q, pod, now_ms);
     put_in_index(q, qp);
     enqueue_active(q, qp, kind, false, now_ms);
     arena_reset(&q->arena);
@@ -194,7 +198,7 @@ static void replace(struct queue *q, struct queued_pod *there, const struct pod 
 {
     if (strcmp(there->pod->meta.uid, pod->meta.uid) != 0)
         nominator_remove(q->o.nominator, there->pod->meta.uid);
-    queue_drop(q, there);
+    drop(q, there);
 }
 
 void queue_add(struct queue *q, const struct pod *pod, int64_t now_ms)
@@ -225,7 +229,7 @@ static struct queued_pod *begin_attempt(struct queue *q, struct queued_pod *qp, 
     pod_index_remove(&q->queued, qp);
     queue_count_rejected(q, qp, queued_pod_rejectors(qp), -1);
     if (!flight_begin(q, qp)) {
-        queued_pod_free(q, qp);
+        free_queued(q, qp);
         return NULL;
     }
     qp->attempts++;
@@ -263,7 +267,7 @@ void queue_release(struct queue *q, struct queued_pod *qp)
     assert(qp->place == PLACE_DONE);
     list_remove(&qp->node);
     q->n_done--;
-    queued_pod_free(q, qp);
+    free_queued(q, qp);
     QUEUE_CHECKED(q);
 }
 
@@ -368,7 +372,7 @@ void queue_delete(struct queue *q, const struct pod *pod)
     nominator_remove(q->o.nominator, pod->meta.uid);
     struct queued_pod *qp = pod_index_find_name(&q->queued, pod->meta.ns, pod->meta.name);
     if (qp && strcmp(qp->pod->meta.uid, pod->meta.uid) == 0) /* else its successor is there already */
-        queue_drop(q, qp);
+        drop(q, qp);
     QUEUE_CHECKED(q);
 }
 
@@ -395,11 +399,6 @@ bool queue_is_ready(const struct queue *q)
 const struct queued_pod *queue_find(const struct queue *q, sym ns, const char *name)
 {
     return pod_index_find_name(&q->queued, ns, name);
-}
-
-uint64_t queue_cycle(const struct queue *q)
-{
-    return q->cycle;
 }
 
 uint32_t queue_rejected(const struct queue *q, uint32_t profile, uint8_t plugin)

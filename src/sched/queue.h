@@ -112,12 +112,10 @@ struct queue_counts {
 };
 
 struct queue_counts queue_counts(const struct queue *q);
-/* Whether queue_pop would find something. */
+/* Whether queue_pop would find something; a seam for tests. */
 bool queue_is_ready(const struct queue *q);
 /* NULL when it is not here, or popped. */
 const struct queued_pod *queue_find(const struct queue *q, sym ns, const char *name);
-/* Attempts so far. */
-uint64_t queue_cycle(const struct queue *q);
 /* Pods here, popped ones apart, that a plugin of a profile rejected. */
 uint32_t queue_rejected(const struct queue *q, uint32_t profile, uint8_t plugin);
 /* How often pods came into a place (PLACE_ACTIVE, PLACE_BACKOFF for both backoffs, PLACE_UNSCHEDULABLE) and

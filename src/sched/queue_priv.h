@@ -64,11 +64,8 @@ struct queue {
 #define QUEUE_CHECKED(q) ((void)(q))
 #endif
 
-/* ---- queue.c: records ---- */
+/* ---- queue.c ---- */
 
-/* In no place and no index; counts nowhere. */
-struct queued_pod *queued_pod_new(struct queue *q, const struct pod *pod, int64_t now_ms);
-void queued_pod_free(struct queue *q, struct queued_pod *qp);
 /* A new version of the pod. */
 void queued_pod_set_pod(struct queue *q, struct queued_pod *qp, const struct pod *pod);
 void queued_pod_stamp(struct queue *q, struct queued_pod *qp, int64_t now_ms);
@@ -76,8 +73,6 @@ void queued_pod_stamp(struct queue *q, struct queued_pod *qp, int64_t now_ms);
 void queue_leave_place(struct queue *q, struct queued_pod *qp);
 /* A popped and done pod is queued again, in no place yet. */
 void queue_take_back(struct queue *q, struct queued_pod *qp);
-/* Ends the record of a queued pod. */
-void queue_drop(struct queue *q, struct queued_pod *qp);
 
 /* ---- backoff.c ---- */
 

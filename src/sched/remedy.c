@@ -15,7 +15,7 @@ sym finder_sym(struct finder *f, struct str text)
     return id;
 }
 
-const char *finder_text(struct finder *f, sym id)
+static const char *text_of(struct finder *f, sym id)
 {
     return arena_cstr(f->arena, sym_text(f->s->syms, id));
 }
@@ -65,8 +65,8 @@ uint64_t finder_wide_filters(const struct finder *f)
 static void describe_port(struct finder *f, const struct host_port *port, struct remedy *r)
 {
     r->port = port->port;
-    r->protocol = finder_text(f, port->protocol);
-    r->host_ip = finder_text(f, port->ip);
+    r->protocol = text_of(f, port->protocol);
+    r->host_ip = text_of(f, port->ip);
 }
 
 static void describe_victims(struct finder *f, const struct proposal *p, struct remedy *r)
@@ -74,7 +74,7 @@ static void describe_victims(struct finder *f, const struct proposal *p, struct 
     struct remedy_pod *pods = arena_alloc(f->arena, p->n_victims * sizeof(*pods));
     for (uint32_t i = 0; i < p->n_victims; i++) {
         const struct pod *pod = p->victims[i]->pod;
-        pods[i] = (struct remedy_pod){ finder_text(f, pod->meta.ns), arena_cstr(f->arena, str_of(pod->meta.name)),
+        pods[i] = (struct remedy_pod){ text_of(f, pod->meta.ns), arena_cstr(f->arena, str_of(pod->meta.name)),
                                        arena_cstr(f->arena, str_of(pod->meta.uid)), pod->priority };
     }
     r->victims = pods;
@@ -85,7 +85,7 @@ static void describe_gates(struct finder *f, struct remedy *r)
 {
     const char **gates = arena_alloc(f->arena, f->pod->n_gates * sizeof(*gates));
     for (uint32_t i = 0; i < f->pod->n_gates; i++)
-        gates[i] = finder_text(f, f->pod->gates[i]);
+        gates[i] = text_of(f, f->pod->gates[i]);
     r->gates = gates;
     r->n_gates = f->pod->n_gates;
 }
@@ -107,17 +107,17 @@ static struct remedy describe(struct finder *f, const struct proposal *p, const 
     struct remedy r = { .kind = p->kind, .size = p->size, .goes_to = goes_to, .n_feasible = n_feasible,
                         .relaxed = p->relaxed, .index = p->index, .before = p->before, .now = p->now,
                         .amounts = p->amounts, .n_amounts = p->n_amounts, .effect = effect_text(p->effect) };
-    r.node = p->row == NODE_NONE ? goes_to : finder_text(f, f->s->cache.rows.at[p->row].name);
+    r.node = p->row == NODE_NONE ? goes_to : text_of(f, f->s->cache.rows.at[p->row].name);
     if (p->key != SYM_NONE)
-        r.key = finder_text(f, p->key);
+        r.key = text_of(f, p->key);
     if (p->value != SYM_NONE)
-        r.value = finder_text(f, p->value);
+        r.value = text_of(f, p->value);
     if (p->kind == REMEDY_EVICT)
         describe_victims(f, p, &r);
     if (p->kind == REMEDY_REMOVE_GATES)
         describe_gates(f, &r);
     if (p->kind == REMEDY_ADD_NODE)
-        r.new_name = finder_text(f, p->value);
+        r.new_name = text_of(f, p->value);
     if (p->kind == REMEDY_RELAX && p->relaxed == RELAX_HOST_PORT)
         describe_port(f, &f->pod->ports[p->index], &r);
     return r;
@@ -165,7 +165,7 @@ static bool try_proposal(struct finder *f, const struct proposal *p, const char 
     apply(f, p);
     struct what_if_answer answer = finder_ask(f, p->pod ? p->pod : f->pod);
     if (answer.places) {
-        *ret_goes_to = finder_text(f, answer.node);
+        *ret_goes_to = text_of(f, answer.node);
         *ret_n_feasible = answer.n_feasible;
     }
     what_if_undo(&f->what_if);
@@ -202,7 +202,7 @@ static bool verify(struct finder *f, struct proposal *p, const char **ret_goes_t
         struct what_if_answer answer;
         if (!settle_max_skew(f, p, &answer))
             return false;
-        *ret_goes_to = finder_text(f, answer.node);
+        *ret_goes_to = text_of(f, answer.node);
         *ret_n_feasible = answer.n_feasible;
         return true;
     }
@@ -299,7 +299,7 @@ static void take(struct finder *f, struct proposal *p)
     if (is_needless(f, p) || !verify(f, p, &goes_to, &n_feasible) || is_needless(f, p))
         return;
     if (alike)
-        add_alike(f, alike, finder_text(f, f->s->cache.rows.at[p->row].name));
+        add_alike(f, alike, text_of(f, f->s->cache.rows.at[p->row].name));
     else
         vec_push(&f->found, describe(f, p, goes_to, n_feasible));
 }

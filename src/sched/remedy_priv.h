@@ -67,7 +67,6 @@ struct finder {
 
 /* A sym that lives until the search ends. */
 sym finder_sym(struct finder *f, struct str text);
-const char *finder_text(struct finder *f, sym id);
 /* Takes over the reference. */
 const struct pod *finder_keep(struct finder *f, const struct pod *own_pod);
 struct what_if_answer finder_ask(struct finder *f, const struct pod *pod);

@@ -82,7 +82,7 @@ void bind_pod_deleted(struct sched *s, const struct pod *pod);
 /* Sends a victim that is not bound yet back to the queue, instead of evicting it; false: it is too late for that. */
 bool bind_preempt(struct sched *s, const struct pod *victim, const char *by);
 void bind_free_all(struct sched *s);
-struct binding *bind_find(const struct sched *s, const char *uid);
+struct binding *bind_find(const struct sched *s, const char *uid); /* a seam for tests, too */
 
 /* failure.c: takes the record of a pod for which none was found, or whose binding failed. `nominate` as
  * in struct cycle. */

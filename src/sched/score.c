@@ -74,8 +74,10 @@ bool attempt_score_position(struct attempt *a, unsigned i)
     if (lacks)
         return fail(a, arena_printf(a->cycle.arena, "running Score plugins: plugin \"%s\" failed with: %s",
                                     p->plugin->name, lacks));
-    a->scores[i] = score_nodes(a, p);
-    return add_weighted(a, p, a->cycle.profile->weights[i], a->scores[i]);
+    int64_t *scores = score_nodes(a, p);
+    if (a->scores)
+        a->scores[i] = scores;
+    return add_weighted(a, p, a->cycle.profile->weights[i], scores);
 }
 
 bool attempt_score(struct attempt *a)
@@ -83,6 +85,7 @@ bool attempt_score(struct attempt *a)
     struct cycle *c = &a->cycle;
     const struct point_plugins *points = &c->profile->points[POINT_SCORE];
     a->totals = ARENA_NEW_N(c->arena, int64_t, a->n_feasible);
+    a->scores = ARENA_NEW_N(c->arena, int64_t *, points->n);
     a->scored = true;
     if (!run_pre_score(a))
         return false;

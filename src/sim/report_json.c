@@ -5,7 +5,7 @@
 #include "sim/other_resources.h"
 #include "sim/report_priv.h"
 
-void sim_json_text(struct strbuf *to, const char *key, const char *text)
+static void add_text_member(struct strbuf *to, const char *key, const char *text)
 {
     strbuf_printf(to, "\"%s\":", key);
     if (text)
@@ -22,9 +22,9 @@ static void add_amounts(struct strbuf *to, const char *key, const struct sim_amo
 
 static void add_identity(struct strbuf *to, const struct sim_pod *p)
 {
-    sim_json_text(to, "namespace", p->ns);
+    add_text_member(to, "namespace", p->ns);
     strbuf_add_char(to, ',');
-    sim_json_text(to, "name", p->name);
+    add_text_member(to, "name", p->name);
 }
 
 static void add_pod(struct strbuf *to, const struct sim_world *w, const struct sim_pod *p)
@@ -32,12 +32,12 @@ static void add_pod(struct strbuf *to, const struct sim_world *w, const struct s
     strbuf_add_char(to, '{');
     add_identity(to, p);
     strbuf_add_char(to, ',');
-    sim_json_text(to, "owner", p->owner);
+    add_text_member(to, "owner", p->owner);
     strbuf_add_char(to, ',');
     if (p->state == SIM_PENDING) {
-        sim_json_text(to, "message", p->message);
+        add_text_member(to, "message", p->message);
     } else {
-        sim_json_text(to, "node", report_node_name(w, p));
+        add_text_member(to, "node", report_node_name(w, p));
     }
     if (p->state == SIM_EVICTED && p->evicted_by >= 0) {
         STRBUF_ADD_LIT(to, ",\"by\":{");
@@ -66,9 +66,9 @@ static void add_nodes(struct strbuf *to, const struct sim_world *w)
     for (size_t i = 0; i < w->nodes.n; i++) {
         const struct sim_node *n = &w->nodes.at[i];
         strbuf_add_text(to, i ? ",\n{" : "\n{");
-        sim_json_text(to, "name", n->form->meta.name);
+        add_text_member(to, "name", n->form->meta.name);
         strbuf_add_char(to, ',');
-        sim_json_text(to, "zone", n->zone);
+        add_text_member(to, "zone", n->zone);
         add_amounts(to, "allocatable", &n->allocatable);
         add_amounts(to, "before", &n->before);
         add_amounts(to, "after", &n->after);
@@ -80,7 +80,7 @@ static void add_nodes(struct strbuf *to, const struct sim_world *w)
 static void add_zone(struct strbuf *to, const struct sim_zone *z)
 {
     strbuf_add_char(to, '{');
-    sim_json_text(to, "name", z->name);
+    add_text_member(to, "name", z->name);
     strbuf_printf(to, ",\"nodes\":%u", z->n_nodes);
     add_amounts(to, "allocatable", &z->allocatable);
     add_amounts(to, "before", &z->before);
@@ -122,7 +122,7 @@ static void add_use(struct strbuf *to, const struct sim_resource_use *u)
 static void add_resource(struct strbuf *to, const struct sim_world *w, const struct sim_resource *r)
 {
     strbuf_add_char(to, '{');
-    sim_json_text(to, "name", r->name);
+    add_text_member(to, "name", r->name);
     add_use(to, &r->total);
     STRBUF_ADD_LIT(to, ",\"nodes\":[");
     const char *comma = "";
@@ -130,7 +130,7 @@ static void add_resource(struct strbuf *to, const struct sim_world *w, const str
         if (r->nodes[i].allocatable <= 0)
             continue;
         strbuf_printf(to, "%s{", comma);
-        sim_json_text(to, "name", w->nodes.at[i].form->meta.name);
+        add_text_member(to, "name", w->nodes.at[i].form->meta.name);
         add_use(to, &r->nodes[i]);
         strbuf_add_char(to, '}');
         comma = ",";
@@ -167,9 +167,9 @@ void sim_json_refused(struct strbuf *to, const struct sim_world *w)
     for (size_t i = 0; i < w->in->refused.n; i++) {
         const struct sim_refused *r = &w->in->refused.at[i];
         strbuf_add_text(to, i ? ",\n{" : "\n{");
-        sim_json_text(to, "owner", r->what);
+        add_text_member(to, "owner", r->what);
         strbuf_printf(to, ",\"pods\":%u,", r->n);
-        sim_json_text(to, "message", r->reason);
+        add_text_member(to, "message", r->reason);
         strbuf_add_char(to, '}');
     }
     strbuf_add_char(to, ']');

@@ -23,7 +23,6 @@ void sim_add_refused(struct strbuf *to, const struct sim_world *w, unsigned widt
 const char *sim_pod_reason(struct arena *a, const struct sim_world *w, const struct sim_pod *p);
 
 /* The members that JSON and the page have in common, each with a comma before it. */
-void sim_json_text(struct strbuf *to, const char *key, const char *text); /* without the comma */
 void sim_json_summary(struct strbuf *to, const struct sim_world *w, const struct sim_sections *more);
 void sim_json_refused(struct strbuf *to, const struct sim_world *w);
 void sim_json_zones(struct strbuf *to, const struct sim_world *w);

@@ -98,14 +98,6 @@ const struct workload workloads[] = {
     { .name = NULL },
 };
 
-const struct workload *workload_find(const char *name)
-{
-    for (const struct workload *w = workloads; w->name; w++)
-        if (strcmp(w->name, name) == 0)
-            return w;
-    return NULL;
-}
-
 /* ---- The world outside ---- */
 
 enum outcome_kind { OUTCOME_BOUND, OUTCOME_EVICTED, OUTCOME_NOMINATED };

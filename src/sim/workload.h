@@ -19,8 +19,6 @@ struct workload {
 };
 
 extern const struct workload workloads[]; /* ends with a NULL name */
-/* By its whole name; NULL when there is none. */
-const struct workload *workload_find(const char *name);
 
 struct workload_result {
     uint32_t n_placed, n_unplaced;

@@ -25,7 +25,7 @@ static void remove_node(struct cluster *cl, const char *node)
 
 /* ---- Pods ---- */
 
-enum op { OP_END, ASSUME, FORGET, ADD, UPDATE, REMOVE };
+enum op { OP_END, ASSUME, FORGET, ADD, REMOVE };
 
 struct step {
     enum op op;
@@ -45,9 +45,6 @@ static enum err_code run_step(struct cluster *cl, struct step step, const char *
         break;
     case ADD:
         rc = cache_add_pod(&cl->cache, pod, &cl->e);
-        break;
-    case UPDATE:
-        rc = cache_update_pod(&cl->cache, pod, pod, &cl->e);
         break;
     case REMOVE:
         rc = cache_remove_pod(&cl->cache, pod, &cl->e);
@@ -96,13 +93,6 @@ TEST(pods_go_through_their_states)
         { "also on another node", { { ASSUME, "n1" }, { ADD, "n2" } }, "added n2 200", NULL },
         { "but not what was added", { { ADD, "n1" }, { ADD, "n1" } }, "added n1 100",
           "pod uid-p(ns/p) was already in added state" },
-        { "an added pod can be updated", { { ADD, "n1" }, { UPDATE, "n1" } }, "added n1 200", NULL },
-        { "an unknown one cannot", { { UPDATE, "n1" } }, "-",
-          "pod uid-p(ns/p) is not added to scheduler cache, so cannot be updated" },
-        { "an assumed one cannot", { { ASSUME, "n1" }, { UPDATE, "n1" } }, "assumed n1 100",
-          "assumed pod uid-p(ns/p) should not be updated" },
-        { "an update does not move a pod", { { ADD, "n1" }, { UPDATE, "n2" } }, "added n1 100",
-          "pod uid-p(ns/p) updated on a different node than previously added to" },
         { "an added pod can be removed", { { ADD, "n1" }, { REMOVE, "n1" } }, "-", NULL },
         { "an assumed pod can be removed", { { ASSUME, "n1" }, { REMOVE, "n1" } }, "-", NULL },
         { "an unknown one cannot be removed", { { REMOVE, "n1" } }, "-",

@@ -1,4 +1,4 @@
-/* What a pod asks of a node: the sums of plugins.md 1.3 and 1.4. */
+/* What a pod asks of a node: the three sums of forms/pod.h. */
 #include "forms/pod.h"
 
 #include "tests/test.h"

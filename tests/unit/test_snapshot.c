@@ -79,7 +79,9 @@ static void change_placed(struct changes *ch, unsigned number)
     enum err_code rc;
     if (below(ch, 2)) {
         now = random_pod(ch, number, sym_text(&cl->syms, old->node_name).p);
-        rc = assumed ? cache_add_pod(&cl->cache, now, &cl->e) : cache_update_pod(&cl->cache, old, now, &cl->e);
+        rc = assumed ? ERR_OK : cache_remove_pod(&cl->cache, old, &cl->e);
+        CHECK(rc == ERR_OK);
+        rc = cache_add_pod(&cl->cache, now, &cl->e);
     } else {
         rc = assumed && below(ch, 2) ? cache_forget(&cl->cache, old, &cl->e) : cache_remove_pod(&cl->cache, old, &cl->e);
     }

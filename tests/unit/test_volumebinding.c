@@ -276,7 +276,7 @@ static bool plainly_bound(const struct pv *v, const struct pvc *claim)
     return v->claim && strcmp(v->claim->name, claim->meta.name) == 0;
 }
 
-/* plugins.md 2.12, FindMatchingVolume; `volumes` by name. */
+/* As upstream's FindMatchingVolume, volume by volume; `volumes` by name. */
 static const struct pv *plain_match(struct cluster *cl, const struct pvc *claim, const struct pv **volumes,
                                     const struct pv **taken, uint32_t n_taken, const struct node *node)
 {

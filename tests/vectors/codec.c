@@ -1,5 +1,5 @@
 /* codec: JSON to JSON, JSON to protobuf, protobuf to JSON, also as events of a watch. codec-unknown: lenient
- * decoding. CODEC.md sections 1 and 2. */
+ * decoding. */
 #include "base/strbuf.h"
 #include "codec/json.h"
 #include "codec/object.h"
