@@ -106,7 +106,8 @@ static struct remedy describe(struct finder *f, const struct proposal *p, const 
 {
     struct remedy r = { .kind = p->kind, .size = p->size, .goes_to = goes_to, .n_feasible = n_feasible,
                         .relaxed = p->relaxed, .index = p->index, .before = p->before, .now = p->now,
-                        .amounts = p->amounts, .n_amounts = p->n_amounts, .effect = effect_text(p->effect) };
+                        .amounts = p->amounts, .n_amounts = p->n_amounts, .names = p->names, .n_names = p->n_names,
+                        .hint = p->hint, .effect = effect_text(p->effect) };
     r.node = p->row == NODE_NONE ? goes_to : finder_text(f, f->s->cache.rows.at[p->row].name);
     if (p->key != SYM_NONE)
         r.key = finder_text(f, p->key);
@@ -154,6 +155,7 @@ static void apply(struct finder *f, const struct proposal *p)
     case REMEDY_REMOVE_GATES:
     case REMEDY_TOLERATE:
     case REMEDY_RELAX:
+    case REMEDY_PROVIDE_CLAIMS:
     case N_REMEDY_KINDS:
         break; /* p->pod is all */
     }
@@ -231,11 +233,23 @@ static bool same_text(const struct finder *f, const char *text, sym id)
     return id == SYM_NONE ? !text : text && str_is(sym_text(f->s->syms, id), text);
 }
 
+/* New nodes that have to offer the same are alike, whatever else they have. */
+static bool same_offer(const struct remedy *r, const struct proposal *p)
+{
+    bool same = p->n_amounts && r->n_amounts == p->n_amounts;
+    for (uint32_t i = 0; same && i < p->n_amounts; i++)
+        same = r->amounts[i].wanted == p->amounts[i].wanted &&
+               strcmp(r->amounts[i].resource, p->amounts[i].resource) == 0;
+    return same;
+}
+
 /* Whether the proposal is the remedy's change on another node. */
 static bool is_alike(const struct finder *f, const struct remedy *r, const struct proposal *p)
 {
-    if (r->kind != p->kind || p->row == NODE_NONE || p->kind == REMEDY_EVICT || p->kind == REMEDY_ADD_NODE)
+    if (r->kind != p->kind || p->row == NODE_NONE || p->kind == REMEDY_EVICT)
         return false;
+    if (p->kind == REMEDY_ADD_NODE)
+        return same_offer(r, p);
     const char *effect = effect_text(p->effect);
     return same_text(f, r->key, p->key) && same_text(f, r->value, p->value) && r->effect == effect &&
            same_amounts(r, p);
@@ -371,14 +385,28 @@ static void look_at_nodes(struct finder *f)
     f->c = NULL;
 }
 
+static bool has_found(const struct finder *f, enum remedy_kind kind)
+{
+    for (size_t i = 0; i < f->found.n; i++)
+        if (f->found.at[i].kind == kind)
+            return true;
+    return false;
+}
+
 static void search(struct finder *f)
 {
     look_at_nodes(f);
     propose_tolerations(f);
     propose_relaxations(f);
+    propose_claims(f);
     propose_new_nodes(f);
     for (int kind = 0; kind < N_REMEDY_KINDS; kind++)
         take_kind(f, (enum remedy_kind)kind);
+    if (has_found(f, REMEDY_ADD_NODE))
+        return;
+    vec_reset(&f->proposals[REMEDY_ADD_NODE]);
+    propose_larger_nodes(f);
+    take_kind(f, REMEDY_ADD_NODE);
 }
 
 struct ranked {
