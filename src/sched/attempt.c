@@ -23,9 +23,7 @@ void attempt_go_on(struct attempt *a)
 {
     if (!attempt_pre_filter(a))
         return;
-    if (choose_can(a))
-        choose_run(a);
-    else
+    if (!choose_can(a) || !choose_run(a))
         filter_and_score(a);
 }
 
@@ -440,6 +438,8 @@ void attempt_diagnose(struct attempt *a)
         a->statuses[id] = status;
         if (status.plugin && verdict_rejects(status.verdict))
             a->rejectors |= 1ull << status.plugin->index;
+        if (status.plugin && status.verdict.code == V_PENDING)
+            a->pending |= 1ull << status.plugin->index;
     }
     c->statuses = a->statuses;
 }

@@ -1,6 +1,7 @@
 /* sched/pod_class.c - see pod_class.h. */
 #include "sched/pod_class.h"
 
+#include "base/arith.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 
@@ -19,14 +20,28 @@ struct pod_classes {
     struct entry *last; /* used last: pods of one class often come in a row; NULL: gone */
     uint64_t now;
     struct strbuf key; /* scratch */
+    uint32_t n_max;
+    uint64_t n_dropped;
 };
 
 struct pod_classes *pod_classes_new(void)
 {
     struct pod_classes *k = mem_zalloc(sizeof(*k));
+    k->n_max = POD_CLASSES_MAX;
     map_str_init(&k->by_key);
     strbuf_init(&k->key, STRBUF_NO_MAX);
     return k;
+}
+
+void pod_classes_limit(struct pod_classes *k, uint32_t n_max)
+{
+    assert(n_max > 0);
+    k->n_max = n_max;
+}
+
+uint64_t pod_classes_n_dropped(const struct pod_classes *k)
+{
+    return k->n_dropped;
 }
 
 static void free_entry(struct pod_classes *k, struct entry *e)
@@ -111,7 +126,9 @@ static int32_t local_score(const struct work *w, const struct node_view *view)
     for (uint64_t left = w->local_scores; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctzll(left);
         const struct plugin_instance *p = profile->points[POINT_SCORE].at[i];
-        sum += p->plugin->score(p, w->c, view) * profile->weights[i];
+        int64_t score = p->plugin->score(p, w->c, view);
+        w->e->class.out_of_range |= score < 0 || score > SCORE_MAX;
+        sum = wrap_add(sum, wrap_mul(score, profile->weights[i]));
     }
     return (int32_t)sum;
 }
@@ -165,6 +182,17 @@ static void filter_all(struct work *w)
     }
 }
 
+static void add_scores(struct work *w, const node_id *rows, const int64_t *scores, uint32_t n, uint32_t weight)
+{
+    uint32_t *partial = (uint32_t *)w->e->class.partial; /* wraps where scores are out of range */
+    bool out_of_range = false;
+    for (uint32_t k = 0; k < n; k++) {
+        out_of_range |= (uint64_t)scores[k] > SCORE_MAX;
+        partial[rows[k]] += (uint32_t)scores[k] * weight;
+    }
+    w->e->class.out_of_range |= out_of_range;
+}
+
 /* The block forms score a list of nodes: here all that are alive. */
 static void score_all(struct work *w)
 {
@@ -186,8 +214,7 @@ static void score_all(struct work *w)
         unsigned i = (unsigned)__builtin_ctzll(left);
         const struct plugin_instance *p = c->profile->points[POINT_SCORE].at[i];
         p->plugin->score_block(p, c, scores);
-        for (uint32_t k = 0; k < n; k++)
-            w->e->class.partial[rows[k]] += (int32_t)(scores[k] * c->profile->weights[i]);
+        add_scores(w, rows, scores, n, (uint32_t)c->profile->weights[i]);
     }
     c->feasible = feasible;
     c->n_feasible = n_feasible;
@@ -213,12 +240,13 @@ static void drop_oldest(struct pod_classes *k)
             oldest = i;
     free_entry(k, k->entries.at[oldest]);
     vec_remove_swap(&k->entries, oldest);
+    k->n_dropped++;
 }
 
 static struct entry *new_entry(struct pod_classes *k, node_id n_rows_max)
 {
     size_t bytes = (size_t)n_rows_max * (sizeof(int32_t) + 1);
-    while (k->entries.n && (k->entries.n >= POD_CLASSES_MAX || (k->entries.n + 1) * bytes > POD_CLASSES_BYTES_MAX))
+    while (k->entries.n && (k->entries.n >= k->n_max || (k->entries.n + 1) * bytes > POD_CLASSES_BYTES_MAX))
         drop_oldest(k);
     struct entry *e = mem_zalloc(sizeof(*e));
     char *key = mem_alloc(k->key.n);
@@ -246,6 +274,7 @@ const struct pod_class *pod_classes_get(struct pod_classes *k, struct cycle *c, 
     if (!fresh || !cache_changes(c->cache, e->generation, repair_row, &w)) {
         if (e->n_rows_max != c->cache->col.n_rows_max)
             grow(e, c->cache->col.n_rows_max);
+        e->class.out_of_range = false;
         filter_all(&w);
         score_all(&w);
     }

@@ -24,10 +24,14 @@ struct pod_class {
     uint64_t *alive;  /* bitset by row: listed, and every local filter passes */
     int32_t *partial; /* by row, where alive: sum of weight times score of the local scores */
     int32_t *best;    /* by word of alive: the largest partial there; INT32_MIN without any */
+    bool out_of_range; /* a score was below 0 or above 100: the sums mean nothing, and scoring will fail */
 };
 
 struct pod_classes *pod_classes_new(void);
 void pod_classes_free(struct pod_classes *k);
+/* Fewer classes than POD_CLASSES_MAX, and how many were dropped so far: for tests, which cannot make that many. */
+void pod_classes_limit(struct pod_classes *k, uint32_t n_max);
+uint64_t pod_classes_n_dropped(const struct pod_classes *k);
 
 /* The class of c->pod under its profile, up to date. PreFilter has run, and PreScore of the local
  * plugins. Valid until the next call. `local_scores` is the mask of score positions that `partial`
