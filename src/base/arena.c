@@ -128,9 +128,9 @@ char *arena_vprintf(struct arena *a, const char *format, va_list args)
     va_list again;
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, format, args);
-    assert(n >= 0);
-    char *text = arena_alloc(a, (size_t)n + 1);
-    vsnprintf(text, (size_t)n + 1, format, again);
+    char *text = n < 0 ? arena_cstr(a, STR("(a text of more than 2 GiB)")) : arena_alloc(a, (size_t)n + 1);
+    if (n >= 0)
+        vsnprintf(text, (size_t)n + 1, format, again);
     va_end(again);
     return text;
 }
