@@ -1,4 +1,4 @@
-/* strict: findings, refusals and what a POST with fieldValidation=Strict is answered. CODEC.md section 3. */
+/* strict: findings, refusals and what a POST with fieldValidation=Strict is answered. */
 #include "base/strbuf.h"
 #include "base/utf8.h"
 #include "codec/object.h"
