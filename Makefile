@@ -79,7 +79,7 @@ debug: build-setup ## the same without optimization, and with the queue checked 
 .PHONY: fuzz
 fuzz: build-setup ## run every fuzz target for FUZZ_SECONDS, from its corpus
 	@test -f build-fuzz/build.ninja || CC=clang meson setup build-fuzz $(WERROR) -Dbuildtype=debugoptimized \
-		-Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true >/dev/null
+		-Db_sanitize=address,undefined -Db_lundef=false -Dfuzz=true -Darena_malloc=true >/dev/null
 	@ninja -C build-fuzz --quiet fuzzers
 	@scripts/fuzz build-fuzz $(FUZZ_SECONDS) $(T)
 

@@ -100,22 +100,31 @@ static void print_list(const struct str *list, size_t n, struct strbuf *to)
     strbuf_add_char(to, ']');
 }
 
+static void print_list_shown(const struct str *list, size_t n, struct strbuf *to)
+{
+    struct strbuf whole;
+    strbuf_init(&whole, STRBUF_NO_MAX);
+    print_list(list, n, &whole);
+    strbuf_add_shown(to, strbuf_str(&whole));
+    strbuf_fini(&whole);
+}
+
 static void print_value(const struct field_value *value, struct strbuf *to)
 {
     switch (value->kind) {
     case FIELD_VALUE_OMITTED:
         break;
     case FIELD_VALUE_STR:
-        strbuf_add_quoted(to, value->text);
+        strbuf_add_quoted_shown(to, value->text);
         break;
     case FIELD_VALUE_ENUM:
         field_add_json_string(to, value->text);
         break;
     case FIELD_VALUE_STRS:
-        print_list(value->list, value->n_list, to);
+        print_list_shown(value->list, value->n_list, to);
         break;
     case FIELD_VALUE_JSON:
-        strbuf_add_str(to, value->text);
+        strbuf_add_shown(to, value->text);
         break;
     case FIELD_VALUE_INT:
         strbuf_add_int(to, value->number);

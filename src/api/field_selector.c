@@ -116,9 +116,11 @@ enum err_code field_selector_parse(struct arena *a, struct str text, struct fiel
     for (size_t i = 0; i < parts.n; i++) {
         struct field_term term;
         struct str escaped;
-        if (!split_term(parts.at[i], &term, &escaped))
-            return err_set(e, ERR_BAD_REQUEST, "invalid selector: '%.*s'; can't understand '%.*s'",
-                           STR_ARG(text), STR_ARG(parts.at[i]));
+        if (!split_term(parts.at[i], &term, &escaped)) {
+            struct str all = err_shown(e, text), part = err_shown(e, parts.at[i]);
+            return err_set(e, ERR_BAD_REQUEST, "invalid selector: '%.*s'; can't understand '%.*s'", STR_ARG(all),
+                           STR_ARG(part));
+        }
         enum err_code rc = unescape(a, escaped, &term.value, e);
         if (rc)
             return rc;

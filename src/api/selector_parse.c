@@ -131,7 +131,8 @@ static struct item consume(struct parser *p)
 
 static enum err_code unexpected(struct parser *p, struct item found, const char *expected)
 {
-    return err_set(p->e, ERR_BAD_REQUEST, "found '%.*s'%s", STR_ARG(found.text), expected);
+    struct str text = err_shown(p->e, found.text);
+    return err_set(p->e, ERR_BAD_REQUEST, "found '%.*s'%s", STR_ARG(text), expected);
 }
 
 static enum err_code from_field_errors(struct parser *p, const struct field_errors *errs)

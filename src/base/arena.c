@@ -2,12 +2,19 @@
 #include "base/arena.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 
 enum { CHUNK_FIRST_BYTES = 4096 - 32, CHUNK_MAX_BYTES = 1 << 20 };
+
+#ifdef ARENA_MALLOC
+enum { PIECES_ALONE = true }; /* a chunk has one piece, which ends where it ends */
+#else
+enum { PIECES_ALONE = false };
+#endif
 
 struct arena_chunk {
     struct arena_chunk *older;
@@ -37,11 +44,13 @@ void arena_fini(struct arena *a)
     *a = (struct arena){ 0 };
 }
 
-static void use_chunk(struct arena *a, struct arena_chunk *c)
+/* From `at` on it is free. */
+static void use_chunk(struct arena *a, struct arena_chunk *c, char *at)
 {
     a->chunks = c;
-    a->at = c->data;
+    a->at = at;
     a->end = c->data + c->n_bytes;
+    ASAN_POISON_MEMORY_REGION(at, (size_t)(a->end - at));
 }
 
 void arena_reset(struct arena *a)
@@ -49,10 +58,14 @@ void arena_reset(struct arena *a)
     struct arena_chunk *newest = a->chunks;
     if (!newest)
         return;
+    if (PIECES_ALONE) {
+        arena_fini(a);
+        return;
+    }
     free_chunks(newest->older, NULL);
     newest->older = NULL;
     a->n_bytes = sizeof(*newest) + newest->n_bytes;
-    use_chunk(a, newest);
+    use_chunk(a, newest, newest->data);
 }
 
 struct arena_mark arena_save(const struct arena *a)
@@ -69,26 +82,30 @@ void arena_rewind(struct arena *a, struct arena_mark mark)
     for (struct arena_chunk *c = a->chunks; c != mark.chunk; c = c->older)
         a->n_bytes -= sizeof(*c) + c->n_bytes;
     free_chunks(a->chunks, mark.chunk);
-    use_chunk(a, mark.chunk);
-    a->at = mark.at;
+    use_chunk(a, mark.chunk, mark.at);
+}
+
+/* Bytes of the next chunk, whose first piece is one of n bytes. */
+static size_t chunk_bytes(const struct arena *a, size_t n)
+{
+    size_t piece = arena_piece_bytes(n);
+    size_t want = a->chunks ? a->chunks->n_bytes * 2 : CHUNK_FIRST_BYTES;
+    if (want > CHUNK_MAX_BYTES)
+        want = CHUNK_MAX_BYTES;
+    return (want < piece ? piece : want) & ~(size_t)15;
 }
 
 void *arena_alloc_slow(struct arena *a, size_t n)
 {
     assert(n < SIZE_MAX / 2);
-    size_t rounded = arena_piece_bytes(n);
-    size_t want = a->chunks ? a->chunks->n_bytes * 2 : CHUNK_FIRST_BYTES;
-    if (want > CHUNK_MAX_BYTES)
-        want = CHUNK_MAX_BYTES;
-    if (want < rounded)
-        want = rounded;
-    want &= ~(size_t)15;
+    size_t want = PIECES_ALONE ? n : chunk_bytes(a, n);
     struct arena_chunk *c = mem_alloc(sizeof(*c) + want);
     c->older = a->chunks;
     c->n_bytes = want;
     a->n_bytes += sizeof(*c) + want;
-    use_chunk(a, c);
-    a->at += rounded;
+    use_chunk(a, c, c->data);
+    a->at = PIECES_ALONE ? a->end : a->at + arena_piece_bytes(n);
+    ASAN_UNPOISON_MEMORY_REGION(c->data, n);
     return c->data;
 }
 
@@ -111,9 +128,9 @@ char *arena_vprintf(struct arena *a, const char *format, va_list args)
     va_list again;
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, format, args);
-    assert(n >= 0);
-    char *text = arena_alloc(a, (size_t)n + 1);
-    vsnprintf(text, (size_t)n + 1, format, again);
+    char *text = n < 0 ? arena_cstr(a, STR("(a text of more than 2 GiB)")) : arena_alloc(a, (size_t)n + 1);
+    if (n >= 0)
+        vsnprintf(text, (size_t)n + 1, format, again);
     va_end(again);
     return text;
 }

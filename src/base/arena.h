@@ -4,6 +4,10 @@
  * a maximum, so an arena of n bytes costs O(log n) calls to malloc. arena_reset keeps the largest
  * chunk for the next use. Running out of memory aborts; sizes that a peer chooses are checked by callers.
  *
+ * Under AddressSanitizer the bytes of a chunk that belong to no piece are poisoned, and every piece has some of them
+ * behind it. A build with -Darena_malloc=true gives every piece a chunk of its own, for fuzzers: then also what is
+ * used after a rewind is seen.
+ *
  * Thread: one at a time.    Owns: its chunks. */
 #pragma once
 
@@ -14,6 +18,22 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_POISON 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_POISON 1
+#endif
+#endif
+#ifdef ARENA_POISON
+#include <sanitizer/asan_interface.h>
+#define ARENA_GAP_BYTES 16
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define ARENA_GAP_BYTES 0
+#endif
 
 struct arena_chunk;
 
@@ -42,7 +62,7 @@ void *arena_alloc_slow(struct arena *a, size_t n);
 /* What a piece takes of a chunk. One of 0 bytes takes room too, so that every piece has an address of its own. */
 static inline size_t arena_piece_bytes(size_t n)
 {
-    return (n + 15 + !n) & ~(size_t)15;
+    return ((n + 15 + !n) & ~(size_t)15) + ARENA_GAP_BYTES;
 }
 
 /* Not zeroed. Aligned to 16. */
@@ -53,6 +73,7 @@ static inline void *arena_alloc(struct arena *a, size_t n)
         return arena_alloc_slow(a, n);
     void *p = a->at;
     a->at += rounded;
+    ASAN_UNPOISON_MEMORY_REGION(p, n);
     return p;
 }
 

@@ -54,11 +54,17 @@ static inline void err_init(struct err *e, struct arena *a)
     *e = (struct err){ .arena = a };
 }
 
+/* Of a message; what is longer is cut, and its length stands behind three dots. */
+enum { ERR_MESSAGE_BYTES_MAX = 128 << 10 };
+
 /* Sets code and message, returns the code. */
 enum err_code err_set(struct err *e, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Puts "<context>: " before the message that is there, returns the code that is there. */
 enum err_code err_wrap(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A text that a peer chose, for a message: cut as strbuf_add_shown does. */
+struct str err_shown(const struct err *e, struct str s);
 
 int err_http_status(enum err_code code);
 const char *err_reason(enum err_code code);

@@ -35,6 +35,12 @@ void hash_set_seed(uint64_t number)
     process_seed = (struct hash_seed){ spread(number + step), spread(number + 2 * step) };
 }
 
+struct hash_seed hash_seed_after(struct hash_seed seed)
+{
+    return (struct hash_seed){ spread(hash_fold(seed.k0 ^ 0x9E3779B97F4A7C15u, seed.k1 | 1)),
+                               spread(hash_fold(seed.k1 ^ 0xD6E8FEB86659FD93u, seed.k0 | 1)) };
+}
+
 static inline uint64_t load_8(const unsigned char *p)
 {
     uint64_t word;

@@ -20,6 +20,12 @@ struct hash_seed hash_seed(void);
 /* Derives the process seed from one number. */
 void hash_set_seed(uint64_t number);
 
+/* Another seed, which nobody can tell who does not know this one: for a table whose keys were chosen to meet. */
+struct hash_seed hash_seed_after(struct hash_seed seed);
+
+/* Keys that are not chosen to meet stay well below, in tables of any size that are three quarters full. */
+enum { HASH_PROBE_MAX = 1024 };
+
 uint64_t hash_bytes(const struct hash_seed *seed, const void *p, size_t n);
 
 static inline uint64_t hash_str(const struct hash_seed *seed, struct str s)

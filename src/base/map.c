@@ -29,6 +29,12 @@ static bool may_fill(uint32_t hole, uint32_t home, uint32_t i, uint32_t mask)
     return ((i - home) & mask) >= ((i - hole) & mask);
 }
 
+/* Whether the entry at `at`, whose key hashes to `home`, is so far off that another seed is due. */
+static bool wants_seed(uint32_t at, uint32_t home, uint32_t mask, uint32_t n, uint32_t n_reseeded)
+{
+    return ((at - home) & mask) > HASH_PROBE_MAX && n / 2 >= n_reseeded;
+}
+
 /* ---- From numbers ---- */
 
 void map_u64_init(struct map_u64 *m)
@@ -69,7 +75,13 @@ union map_value *map_u64_put(struct map_u64 *m, uint64_t key, bool *ret_new)
     struct map_u64_slot *slot = map_u64_slot(m, key);
     *slot = (struct map_u64_slot){ .key = key };
     m->n++;
-    return &slot->value;
+    uint32_t home = (uint32_t)hash_u64(&m->seed, key) & m->mask;
+    if (!wants_seed((uint32_t)(slot - m->slots), home, m->mask, m->n, m->n_reseeded))
+        return &slot->value;
+    m->n_reseeded = m->n;
+    m->seed = hash_seed_after(m->seed);
+    u64_resize(m, m->mask + 1);
+    return &map_u64_slot(m, key)->value;
 }
 
 bool map_u64_remove(struct map_u64 *m, uint64_t key, union map_value *ret_value)
@@ -147,6 +159,17 @@ static void str_resize(struct map_str *m, uint32_t n_slots)
     free(old.slots);
 }
 
+/* All entries find other places. */
+static void str_reseed(struct map_str *m)
+{
+    m->n_reseeded = m->n;
+    m->seed = hash_seed_after(m->seed);
+    for (uint32_t i = 0; i <= m->mask; i++)
+        if (m->slots[i].key)
+            m->slots[i].hash = (uint32_t)hash_str(&m->seed, map_str_key(&m->slots[i]));
+    str_resize(m, m->mask + 1);
+}
+
 union map_value *map_str_find(const struct map_str *m, struct str key)
 {
     if (m->n == 0)
@@ -171,7 +194,10 @@ union map_value *map_str_put(struct map_str *m, struct str key, bool *ret_new)
     slot = str_slot(m, key, hash);
     *slot = (struct map_str_slot){ key.p ? key.p : "", (uint32_t)key.n, hash, { 0 } };
     m->n++;
-    return &slot->value;
+    if (!wants_seed((uint32_t)(slot - m->slots), hash & m->mask, m->mask, m->n, m->n_reseeded))
+        return &slot->value;
+    str_reseed(m);
+    return &str_slot(m, key, (uint32_t)hash_str(&m->seed, key))->value;
 }
 
 bool map_str_remove(struct map_str *m, struct str key, union map_value *ret_value)

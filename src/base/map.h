@@ -7,7 +7,8 @@
  *
  * A value is a pointer or a number. Slots form a power of two, at most three quarters are used, linear
  * probing; removing moves the followers back, so there are no tombstones and a map that lives long stays as
- * fast as a new one. The memory stays at the largest size reached until map_*_fini.
+ * fast as a new one. When a key has to go HASH_PROBE_MAX slots from its place, keys were chosen to meet: the map takes
+ * another seed, once for each doubling of its entries. The memory stays at the largest size reached until map_*_fini.
  * Pointers to values and slots last until the next put or remove. The order of iteration is no part of
  * the contract. To walk: for (struct map_u64_slot *s = NULL; (s = map_u64_next(&m, s));). The body may
  * change values, but not put or remove.
@@ -36,6 +37,7 @@ struct map_u64_slot {
 struct map_u64 {
     struct map_u64_slot *slots; /* mask + 1 of them; NULL before the first put */
     uint32_t n, mask;
+    uint32_t n_reseeded; /* entries when it took its seed; 0: still the first one */
     struct hash_seed seed;
 };
 
@@ -78,6 +80,7 @@ struct map_str_slot {
 struct map_str {
     struct map_str_slot *slots;
     uint32_t n, mask;
+    uint32_t n_reseeded;
     struct hash_seed seed;
 };
 

@@ -16,7 +16,13 @@ struct str {
 
 #define STR(literal) ((struct str){ ("" literal), sizeof(literal) - 1 })
 /* For printf-like functions: printf("%.*s", STR_ARG(s)). */
-#define STR_ARG(s) (int)(s).n, (s).p ? (s).p : ""
+#define STR_ARG(s) str_precision((s).n), (s).p ? (s).p : ""
+
+/* printf takes an int; longer texts are cut there. */
+static inline int str_precision(size_t n)
+{
+    return n < INT32_MAX ? (int)n : INT32_MAX;
+}
 
 static inline struct str str_of(const char *text)
 {

@@ -63,7 +63,10 @@ void strbuf_printf(struct strbuf *b, const char *format, ...)
     va_start(args, format);
     int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    assert(n >= 0);
+    if (n < 0) { /* more than an int counts */
+        b->overflow = true;
+        return;
+    }
     char *to = strbuf_reserve(b, (size_t)n);
     if (!to)
         return;
@@ -104,6 +107,35 @@ void strbuf_add_quoted(struct strbuf *b, struct str s)
         at += n ? n : 1;
     }
     strbuf_add_char(b, '"');
+}
+
+/* The head that is shown, not cut within a rune. */
+static struct str shown(struct str s)
+{
+    size_t n = STRBUF_SHOWN_BYTES_MAX;
+    if (s.n <= n)
+        return s;
+    for (int i = 0; i < 3 && ((unsigned char)s.p[n] & 0xC0) == 0x80; i++)
+        n--;
+    return str_first(s, n);
+}
+
+static void add_length(struct strbuf *b, struct str s)
+{
+    if (s.n > STRBUF_SHOWN_BYTES_MAX)
+        strbuf_printf(b, "... (%zu bytes)", s.n);
+}
+
+void strbuf_add_shown(struct strbuf *b, struct str s)
+{
+    strbuf_add_str(b, shown(s));
+    add_length(b, s);
+}
+
+void strbuf_add_quoted_shown(struct strbuf *b, struct str s)
+{
+    strbuf_add_quoted(b, shown(s));
+    add_length(b, s);
 }
 
 const char *strbuf_cstr(struct strbuf *b)

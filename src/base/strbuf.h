@@ -67,6 +67,13 @@ void strbuf_printf(struct strbuf *b, const char *format, ...) __attribute__((for
 /* As Go's %q: double quotes, \n \t \" \\ \x00 \u0000 forms, other printable runes as they are. */
 void strbuf_add_quoted(struct strbuf *b, struct str s);
 
+/* For messages, which would repeat whole bodies otherwise: a longer text is cut, and how long it is stands behind
+ * three dots. */
+enum { STRBUF_SHOWN_BYTES_MAX = 16 << 10 };
+void strbuf_add_shown(struct strbuf *b, struct str s);
+/* The same between quotes, as strbuf_add_quoted. */
+void strbuf_add_quoted_shown(struct strbuf *b, struct str s);
+
 static inline struct str strbuf_str(const struct strbuf *b)
 {
     return (struct str){ b->p, b->n };

@@ -2,7 +2,7 @@
  *
  * Small texts come from an arena in steps of 8 bytes, with a list of free pieces per size; a free piece
  * holds the pointer to the next. Slots carry 32 bits of the hash: a probe compares a text only when those
- * agree, and growing or removing never hashes again. */
+ * agree, and growing or removing never hashes again. Only texts that were chosen to meet make it hash all anew. */
 #include "base/sym.h"
 
 #include <stdlib.h>
@@ -119,12 +119,12 @@ static void set_slots(struct sym_table *t, uint32_t n_slots)
     t->mask = n_slots - 1;
 }
 
-static void grow_slots(struct sym_table *t)
+/* Their number is n_slots afterwards. */
+static void move_slots(struct sym_table *t, uint32_t n_slots)
 {
     struct sym_slot *old = t->slots;
     uint32_t n_old = t->mask + 1;
-    assert(n_old <= UINT32_MAX / 2);
-    set_slots(t, n_old * 2);
+    set_slots(t, n_slots);
     for (uint32_t k = 0; k < n_old; k++) {
         if (old[k].id == SYM_NONE)
             continue;
@@ -134,6 +134,29 @@ static void grow_slots(struct sym_table *t)
         t->slots[i] = old[k];
     }
     free(old);
+}
+
+static void grow_slots(struct sym_table *t)
+{
+    assert(t->mask < UINT32_MAX / 2);
+    move_slots(t, (t->mask + 1) * 2);
+}
+
+/* Whether the slot is so far from its home that its text was chosen to meet others. */
+static bool wants_seed(const struct sym_table *t, const struct sym_slot *slot, uint32_t hash)
+{
+    uint32_t at = (uint32_t)(slot - t->slots);
+    return ((at - hash) & t->mask) > HASH_PROBE_MAX && t->n_live / 2 >= t->n_reseeded;
+}
+
+static void reseed(struct sym_table *t)
+{
+    t->n_reseeded = t->n_live;
+    t->slot_seed = hash_seed_after(t->slot_seed);
+    for (uint32_t i = 0; i <= t->mask; i++)
+        if (t->slots[i].id != SYM_NONE)
+            t->slots[i].hash = (uint32_t)hash_str(&t->slot_seed, sym_text(t, t->slots[i].id));
+    move_slots(t, t->mask + 1);
 }
 
 /* Moves followers back over the hole as long as it lies on their way from home. */
@@ -153,7 +176,7 @@ static void drop_slot(struct sym_table *t, uint32_t hole)
 
 void sym_init(struct sym_table *t)
 {
-    *t = (struct sym_table){ .free_head = SYM_NONE, .seed = hash_seed() };
+    *t = (struct sym_table){ .free_head = SYM_NONE, .seed = hash_seed(), .slot_seed = hash_seed() };
     arena_init(&t->small);
     set_slots(t, FIRST_SLOTS);
     sym empty = sym_intern_static(t, STR(""));
@@ -175,7 +198,7 @@ sym sym_find(const struct sym_table *t, struct str text)
 {
     if (text.n == 0)
         return SYM_EMPTY;
-    return slot_of_text(t, text, (uint32_t)hash_str(&t->seed, text))->id;
+    return slot_of_text(t, text, (uint32_t)hash_str(&t->slot_seed, text))->id;
 }
 
 static inline sym intern(struct sym_table *t, struct str text)
@@ -183,12 +206,14 @@ static inline sym intern(struct sym_table *t, struct str text)
     assert(text.n < UINT32_MAX);
     if (!text.p)
         text = STR("");
-    uint32_t hash = (uint32_t)hash_str(&t->seed, text);
+    uint32_t hash = (uint32_t)hash_str(&t->slot_seed, text);
     struct sym_slot *slot = slot_of_text(t, text, hash);
     if (slot->id != SYM_NONE)
         return slot->id;
     sym id = add_entry(t, text);
     *slot = (struct sym_slot){ hash, id };
+    if (wants_seed(t, slot, hash))
+        reseed(t);
     if (t->n_live > t->mask - t->mask / 4)
         grow_slots(t);
     return id;
@@ -224,7 +249,7 @@ sym sym_ref(struct sym_table *t, sym id)
 static void drop(struct sym_table *t, sym id)
 {
     struct str text = { t->entries[id].text, t->entries[id].n_bytes };
-    drop_slot(t, (uint32_t)(slot_of_text(t, text, (uint32_t)hash_str(&t->seed, text)) - t->slots));
+    drop_slot(t, (uint32_t)(slot_of_text(t, text, (uint32_t)hash_str(&t->slot_seed, text)) - t->slots));
     drop_entry(t, id);
 }
 

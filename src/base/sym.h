@@ -46,7 +46,9 @@ struct sym_table {
     size_t large_bytes; /* in blocks of their own */
     struct arena small; /* all other texts */
     void *free_small[SYM_N_STEPS + 1];
-    struct hash_seed seed;
+    struct hash_seed seed;      /* for others, who hash texts of this table: it stays the same */
+    struct hash_seed slot_seed; /* of the slots; another one when texts were chosen to meet, see map.h */
+    uint32_t n_reseeded;
 };
 
 void sym_init(struct sym_table *t);

@@ -193,15 +193,15 @@ static enum err_code print_object(struct decode *d, const struct object *o, stru
     return ERR_OK;
 }
 
-static void decode_document(struct decode *d, struct str document)
+static void decode_document(struct decode *d, enum media media, struct str document)
 {
     struct err e;
     err_init(&e, &d->arena);
-    struct findings findings = { .n = 0 };
+    struct findings findings = { .of_file = true };
     struct object o;
     struct gvk none = { 0 }, seen;
     struct work work = work_init(DOCUMENT_BYTES_MAX);
-    enum err_code code = object_read(&d->arena, &work, MEDIA_YAML, document, none, &findings, &o, &seen, &e);
+    enum err_code code = object_read(&d->arena, &work, media, document, none, &findings, &o, &seen, &e);
     for (unsigned i = 0; code == ERR_OK && i < findings.n; i++)
         complain(d, d->validation == VALIDATION_STRICT ? "" : "warning: ", findings.texts[i]);
     if (code == ERR_OK && findings.n && d->validation == VALIDATION_STRICT)
@@ -229,7 +229,8 @@ static void decode_stream(struct decode *d, struct str text)
         }
         if (!document.p)
             return;
-        decode_document(d, document);
+        /* JSON is not quite YAML: characters beyond U+FFFF are escaped as two */
+        decode_document(d, stream.json ? MEDIA_JSON : MEDIA_YAML, document);
     }
 }
 

@@ -30,6 +30,7 @@ struct findings {
     const char *texts[JSON_FINDINGS_MAX + 1];
     unsigned n;
     struct json_fault fault;
+    bool of_file; /* set by the caller: see yaml_to_json */
 };
 
 /* `findings` may be NULL: nobody asks. On failure the message is the decoder's own text. */

@@ -62,6 +62,14 @@ static const char *plain_type(const char *go_type)
     return strchr(go_type, '.') || strncmp(go_type, "map[", 4) == 0 ? "object" : go_type;
 }
 
+/* Digits without end are cut. */
+static struct str shown_number(struct decoder *d, struct str number)
+{
+    struct err e;
+    err_init(&e, d->arena);
+    return err_shown(&e, number);
+}
+
 static const char *expected_text(struct decoder *d, const char *what, struct str number, const char *go_type)
 {
     return arena_printf(d->arena, "%s%s%.*s where %s is expected", what, number.n ? " " : "", STR_ARG(number),
@@ -99,6 +107,7 @@ static void note_mismatch(struct decoder *d, const char *what, struct str number
 {
     if (d->mismatch)
         return;
+    number = shown_number(d, number);
     d->mismatch = mismatch_text(d, what, number, go_type);
     note_fault(d, false, expected_text(d, what, number, go_type));
 }
@@ -124,6 +133,7 @@ bool json_fatal(struct decoder *d, const char *message)
 
 static bool fatal_mismatch(struct decoder *d, const char *what, struct str number, const char *go_type)
 {
+    number = shown_number(d, number);
     d->fatal = mismatch_text(d, what, number, go_type);
     note_fault(d, true, expected_text(d, what, number, go_type));
     return false;

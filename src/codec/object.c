@@ -67,6 +67,7 @@ static enum err_code parse_api_version(struct str text, struct gvk *gvk, struct 
     schema_split_api_version(text, &gvk->group, &gvk->version);
     if (str_index(gvk->version, '/') == gvk->version.n)
         return ERR_OK;
+    text = err_shown(e, text);
     return err_set(e, ERR_BAD_REQUEST, "unexpected GroupVersion string: %.*s", STR_ARG(text));
 }
 
@@ -101,7 +102,7 @@ static const char *quoted(struct arena *a, struct str s)
 {
     struct strbuf b;
     strbuf_init(&b, STRBUF_NO_MAX);
-    strbuf_add_quoted(&b, s);
+    strbuf_add_quoted_shown(&b, s);
     const char *text = arena_cstr(a, strbuf_str(&b));
     strbuf_fini(&b);
     return text;
@@ -111,9 +112,11 @@ static const char *quoted(struct arena *a, struct str s)
 static enum err_code find_type(struct arena *a, struct gvk gvk, struct str body, const struct type **ret_type,
                                struct err *e)
 {
-    if (gvk.kind.n == 0 || gvk.version.n == 0)
+    if (gvk.kind.n == 0 || gvk.version.n == 0) {
+        struct str shown = err_shown(e, body);
         return err_set(e, ERR_BAD_REQUEST, "Object '%s' is missing in '%.*s'",
-                       gvk.kind.n == 0 ? "Kind" : "apiVersion", STR_ARG(body));
+                       gvk.kind.n == 0 ? "Kind" : "apiVersion", STR_ARG(shown));
+    }
     struct str api_version = api_version_of(a, gvk);
     *ret_type = schema_object_type(api_version, gvk.kind);
     if (*ret_type)
@@ -257,6 +260,7 @@ static const char *summary(struct arena *a, struct str body)
 static enum err_code explain(struct arena *a, struct err *e, struct gvk seen, struct gvk endpoint,
                              struct str body)
 {
+    seen.kind = err_shown(e, seen.kind);
     if (seen.kind.n)
         return err_set(e, ERR_BAD_REQUEST, "%.*s in version %s cannot be handled as a %.*s: %s",
                        STR_ARG(seen.kind), quoted(a, seen.version), STR_ARG(endpoint.kind), e->message);

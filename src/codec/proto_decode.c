@@ -498,6 +498,9 @@ static enum err_code object_type(struct str api_version, struct str kind, const 
 {
     struct str group, version;
     schema_split_api_version(api_version, &group, &version);
+    const struct type *t = schema_object_type(api_version, kind);
+    api_version = err_shown(e, api_version);
+    kind = err_shown(e, kind);
     if (kind.n == 0)
         return err_set(e, ERR_BAD_REQUEST,
                        "Object 'Kind' is missing in 'runtime.TypeMeta{APIVersion:\"%.*s\", Kind:\"\"}'",
@@ -506,7 +509,6 @@ static enum err_code object_type(struct str api_version, struct str kind, const 
         return err_set(e, ERR_BAD_REQUEST,
                        "Object 'apiVersion' is missing in 'runtime.TypeMeta{APIVersion:\"\", Kind:\"%.*s\"}'",
                        STR_ARG(kind));
-    const struct type *t = schema_object_type(api_version, kind);
     if (!t)
         return err_set(e, ERR_BAD_REQUEST,
                        "no kind \"%.*s\" is registered for version \"%.*s\" in scheme "

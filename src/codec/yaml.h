@@ -16,7 +16,8 @@ enum { YAML_DEPTH_MAX = 1000 }; /* of nodes, aliases followed */
 
 /* The first document to JSON with sorted keys; an empty one is null. On failure the message is
  * go-yaml's own text. `findings` (may be NULL) gets the keys that are given twice, all in one text, as
- * strict decoding words them. */
+ * strict decoding words them: also keys that a merge ("<<") sets and the map itself. In a file that is what merges
+ * are for, so with findings->of_file only keys given twice in one place are told, each in a text of its own. */
 enum err_code yaml_to_json(struct arena *a, struct work *work, struct str yaml, struct findings *findings,
                            struct str *ret_json, struct err *e) ERR_MUST_CHECK;
 

@@ -29,6 +29,8 @@ struct decoder {
     size_t n_decoded, n_aliased;
     unsigned alias_depth, depth;
     size_t n_settings;
+    bool merges_override;       /* what a merge sets and its map sets as well is no repeat */
+    bool merging;
     struct yaml_entry *repeats; /* settings of keys that were set before, in no order */
     size_t n_repeats;
 };
@@ -218,6 +220,7 @@ static enum err_code read_setting(struct decoder *d, struct yaml_node *key, stru
     if (decode(d, key, &entry->key) || check_key(d, entry->key) || decode(d, key->next, &entry->value))
         return d->e->code;
     entry->line = key->next->line;
+    entry->merged = d->merging;
     entry->order = d->n_settings++;
     *s->end = entry;
     s->end = &entry->next;
@@ -241,7 +244,7 @@ static enum err_code merge_one(struct decoder *d, struct yaml_node *node, struct
     return ERR_OK;
 }
 
-static enum err_code merge(struct decoder *d, struct yaml_node *node, struct settings *s)
+static enum err_code merge_all(struct decoder *d, struct yaml_node *node, struct settings *s)
 {
     if (node->kind != YAML_NODE_LIST)
         return merge_one(d, node, s);
@@ -250,6 +253,15 @@ static enum err_code merge(struct decoder *d, struct yaml_node *node, struct set
         if (merge_one(d, child, s))
             return d->e->code;
     return ERR_OK;
+}
+
+static enum err_code merge(struct decoder *d, struct yaml_node *node, struct settings *s)
+{
+    bool outer = d->merging;
+    d->merging = true;
+    enum err_code rc = merge_all(d, node, s);
+    d->merging = outer;
+    return rc;
 }
 
 static bool is_merge(const struct yaml_node *key)
@@ -313,6 +325,13 @@ static bool same_key(const struct yaml_entry *a, const struct yaml_entry *b)
     return !nan && key_cmp(a->key, b->key) == 0;
 }
 
+static void note_repeat(struct decoder *d, struct yaml_entry *entry)
+{
+    entry->next = d->repeats;
+    d->repeats = entry;
+    d->n_repeats++;
+}
+
 /* Keeps the last setting of each key and notes all but the first as repeats. */
 static void settle(struct decoder *d, const struct settings *s, struct yaml_item *map)
 {
@@ -321,12 +340,13 @@ static void settle(struct decoder *d, const struct settings *s, struct yaml_item
     for (struct yaml_entry *entry = s->first; entry; entry = entry->next)
         sorted[n++] = entry;
     qsort(sorted, n, sizeof(sorted[0]), by_key_then_order);
+    bool seen = false; /* a setting that may not be repeated */
     for (size_t i = 0; i < n; i++) {
-        if (i > 0 && same_key(sorted[i - 1], sorted[i])) {
-            sorted[i]->next = d->repeats;
-            d->repeats = sorted[i];
-            d->n_repeats++;
-        }
+        bool counts = !d->merges_override || !sorted[i]->merged;
+        seen = seen && same_key(sorted[i - 1], sorted[i]);
+        if (seen && counts)
+            note_repeat(d, sorted[i]);
+        seen = seen || counts;
         if (i + 1 == n || !same_key(sorted[i], sorted[i + 1]))
             map->entries[n_kept++] = sorted[i];
     }
@@ -337,8 +357,11 @@ static enum err_code map(struct decoder *d, struct yaml_node *node, struct yaml_
 {
     struct settings s = { 0 };
     s.end = &s.first;
+    bool merging = d->merging;
+    d->merging = false;
     if (read_settings(d, node, &s))
         return d->e->code;
+    d->merging = merging;
     struct yaml_item *item = ARENA_NEW(d->arena, struct yaml_item);
     item->scalar.type = YAML_MAP;
     item->entries = ARENA_NEW_N(d->arena, struct yaml_entry *, s.n);
@@ -369,8 +392,22 @@ static enum err_code decode(struct decoder *d, struct yaml_node *node, struct ya
 
 /* ---- The whole ---- */
 
-/* All repeats in one text, as the strict decoder words them. */
-static void add_finding(struct decoder *d, struct findings *findings)
+static void add_repeat(struct strbuf *to, const struct yaml_entry *repeat)
+{
+    strbuf_printf(to, "line %zu: key ", repeat->line + 1);
+    yaml_add_go_syntax(to, repeat->key);
+    STRBUF_ADD_LIT(to, " already set in map");
+}
+
+static void add_text(struct decoder *d, struct findings *findings, struct strbuf *text)
+{
+    if (findings->n < JSON_FINDINGS_MAX)
+        findings->texts[findings->n++] = arena_cstr(d->e->arena, strbuf_str(text));
+    strbuf_reset(text);
+}
+
+/* All repeats, in one text as the strict decoder words them, or one by one. */
+static void add_findings(struct decoder *d, struct findings *findings)
 {
     if (!findings || !d->n_repeats || findings->n == JSON_FINDINGS_MAX)
         return;
@@ -381,13 +418,17 @@ static void add_finding(struct decoder *d, struct findings *findings)
     qsort(repeats, n, sizeof(repeats[0]), by_order);
     struct strbuf b;
     strbuf_init(&b, YAML_GO_SYNTAX_BYTES_MAX);
-    STRBUF_ADD_LIT(&b, "yaml: unmarshal errors:");
+    if (!findings->of_file)
+        STRBUF_ADD_LIT(&b, "yaml: unmarshal errors:");
     for (size_t i = 0; i < n && i < JSON_FINDINGS_MAX; i++) {
-        strbuf_printf(&b, "\n  line %zu: key ", repeats[i]->line + 1);
-        yaml_add_go_syntax(&b, repeats[i]->key);
-        STRBUF_ADD_LIT(&b, " already set in map");
+        if (!findings->of_file)
+            STRBUF_ADD_LIT(&b, "\n  ");
+        add_repeat(&b, repeats[i]);
+        if (findings->of_file)
+            add_text(d, findings, &b);
     }
-    findings->texts[findings->n++] = arena_cstr(d->e->arena, strbuf_str(&b));
+    if (!findings->of_file)
+        add_text(d, findings, &b);
     strbuf_fini(&b);
 }
 
@@ -396,14 +437,15 @@ static enum err_code convert(struct arena *scratch, struct work *work, struct st
 {
     struct yaml_node *root;
     struct yaml_item *item = ARENA_NEW(scratch, struct yaml_item);
-    struct decoder d = { .arena = scratch, .work = work, .e = e };
+    struct decoder d = { .arena = scratch, .work = work, .e = e,
+                         .merges_override = findings && findings->of_file };
     if (yaml_parse(scratch, yaml, &root, e))
         return e->code;
     if (root && (count(&d) || decode(&d, root, &item))) /* the document itself counts */
         return e->code;
     if (yaml_add_json(scratch, json, item, e))
         return e->code;
-    add_finding(&d, findings);
+    add_findings(&d, findings);
     return ERR_OK;
 }
 

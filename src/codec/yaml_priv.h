@@ -81,6 +81,7 @@ struct yaml_item {
 struct yaml_entry {
     struct yaml_item *key, *value;
     size_t line;  /* of the value, from 0 */
+    bool merged;  /* by "<<" */
     size_t order; /* of settings in the whole document */
     struct yaml_entry *next; /* while the map is being read */
 };

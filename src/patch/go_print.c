@@ -83,3 +83,12 @@ void go_print(struct strbuf *to, const struct value *v, char verb)
         print_scalar(to, v);
     }
 }
+
+void go_print_shown(struct strbuf *to, const struct value *v, char verb)
+{
+    struct strbuf b;
+    strbuf_init(&b, STRBUF_NO_MAX);
+    go_print(&b, v, verb);
+    strbuf_add_shown(to, strbuf_str(&b));
+    strbuf_fini(&b);
+}

@@ -30,7 +30,7 @@ static enum err_code invalid(struct request *r, struct str quoted, const char *d
     struct strbuf b;
     strbuf_init(&b, STRBUF_NO_MAX);
     STRBUF_ADD_LIT(&b, "Invalid value: ");
-    strbuf_add_quoted(&b, quoted);
+    strbuf_add_quoted_shown(&b, quoted);
     STRBUF_ADD_LIT(&b, ": ");
     strbuf_add_text(&b, detail);
     r->outcome->detail = detail;

@@ -75,6 +75,8 @@ enum err_code convert_plain(struct arena *a, struct work *work, const struct typ
 
 /* A plain value as Go prints it with %v, or with %s. */
 void go_print(struct strbuf *to, const struct value *v, char verb);
+/* For a message: cut as strbuf_add_shown does. */
+void go_print_shown(struct strbuf *to, const struct value *v, char verb);
 const char *go_kind(const struct value *v);  /* "map", "slice", "string", "int64", ... */
 /* A buffer's text for an error message; the buffer is done with. */
 const char *take_text(struct arena *a, struct strbuf *b);

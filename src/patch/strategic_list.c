@@ -294,9 +294,9 @@ static enum err_code order_mismatch(struct smp *m, const struct value *patch, co
     struct strbuf b;
     strbuf_init(&b, STRBUF_NO_MAX);
     STRBUF_ADD_LIT(&b, "The order in patch list:\n");
-    go_print(&b, patch, 'v');
+    go_print_shown(&b, patch, 'v');
     STRBUF_ADD_LIT(&b, "\n doesn't match $setElementOrder list:\n");
-    go_print(&b, order, 'v');
+    go_print_shown(&b, order, 'v');
     strbuf_add_char(&b, '\n');
     return err_set(m->e, ERR_UNKNOWN, "%s", take_text(m->arena, &b));
 }

@@ -33,7 +33,7 @@ enum err_code smp_no_merge_key(struct smp *m, const struct value *map, const cha
     struct strbuf b;
     strbuf_init(&b, STRBUF_NO_MAX);
     STRBUF_ADD_LIT(&b, "map: ");
-    go_print(&b, map, 'v');
+    go_print_shown(&b, map, 'v');
     strbuf_printf(&b, " does not contain declared merge key: %s", merge_key);
     return err_set(m->e, ERR_UNKNOWN, "%s", take_text(m->arena, &b));
 }
@@ -52,9 +52,9 @@ enum err_code smp_bad_directive(struct smp *m, const struct value *directive, co
     struct strbuf b;
     strbuf_init(&b, STRBUF_NO_MAX);
     STRBUF_ADD_LIT(&b, "unknown patch type: ");
-    go_print(&b, directive, 's');
+    go_print_shown(&b, directive, 's');
     STRBUF_ADD_LIT(&b, " in map: ");
-    go_print(&b, map, 'v');
+    go_print_shown(&b, map, 'v');
     return err_set(m->e, ERR_UNKNOWN, "%s", take_text(m->arena, &b));
 }
 
@@ -63,9 +63,9 @@ enum err_code smp_mixed_types(struct smp *m, const struct value *a, const struct
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
     STRBUF_ADD_LIT(&text, "list element types are not identical: [");
-    go_print(&text, a, 'v');
+    go_print_shown(&text, a, 'v');
     strbuf_add_char(&text, ' ');
-    go_print(&text, b, 'v');
+    go_print_shown(&text, b, 'v');
     strbuf_add_char(&text, ']');
     return err_set(m->e, ERR_UNKNOWN, "%s", take_text(m->arena, &text));
 }

@@ -428,6 +428,7 @@ static enum err_code read_yaml(struct reader *r, const struct origin *at, struct
     struct str json, whole;
     struct work work = work_init(SIM_DOCUMENT_BYTES_MAX);
     arena_reset(&r->document);
+    r->findings.of_file = true;
     if (yaml_to_json(&r->document, &work, yaml, &r->findings, &json, r->e))
         return fail_yaml(r, at, yaml);
     for (unsigned i = 0; i < r->findings.n; i++)

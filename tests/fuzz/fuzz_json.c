@@ -7,6 +7,7 @@
 
 #include "codec/json_scan.h"
 #include "codec/object.h"
+#include "tests/fuzz/effort.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -113,6 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct str text = { (const char *)data + 1, n - 1 };
     struct arena a;
     arena_init(&a);
+    effort_begin(n);
     struct err syntax, e;
     err_init(&syntax, &a);
     err_init(&e, &a);
@@ -126,6 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         check_rounds(&a, t, &v);
     check_plain(&a, text, valid);
     check_body(&a, t, text, endpoint, decodes);
+    effort_end(&a, n);
     arena_fini(&a);
     return 0;
 }

@@ -8,6 +8,7 @@
 #include "codec/json.h"
 #include "codec/json_scan.h"
 #include "patch/patch.h"
+#include "tests/fuzz/effort.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -65,6 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         return 0;
     struct arena a;
     arena_init(&a);
+    effort_begin(n);
     struct str all = arena_str(&a, (struct str){ (const char *)data + 1, n - 1 });
     struct str document = str_first(all, str_index(all, '\0'));
     unsigned pick = data[0];
@@ -73,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         patch_plain(&a, pick % 2, document, patch.body);
     else
         patch_typed(&a, schema_type(str_of(types[pick / 9 % 5])), patch, document);
+    effort_end(&a, n);
     arena_fini(&a);
     return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "codec/json.h"
 #include "codec/proto.h"
+#include "tests/fuzz/effort.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -34,6 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct arena a;
     arena_init(&a);
+    effort_begin(n);
     struct strbuf proto[2], json[2];
     for (int i = 0; i < 2; i++) {
         strbuf_init(&proto[i], STRBUF_NO_MAX);
@@ -48,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         strbuf_fini(&proto[i]);
         strbuf_fini(&json[i]);
     }
+    effort_end(&a, n);
     arena_fini(&a);
     return 0;
 }

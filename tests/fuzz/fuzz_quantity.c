@@ -7,6 +7,7 @@
 #include "api/duration.h"
 #include "api/quantity.h"
 #include "api/time.h"
+#include "tests/fuzz/effort.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -122,11 +123,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct arena a;
     struct strbuf b;
     arena_init(&a);
+    effort_begin(n);
     strbuf_init(&b, 1 << 16);
     feed_quantities(&a, first, second);
     feed_times(&a, &b, first);
     feed_duration(&a, &b, first);
     strbuf_fini(&b);
+    effort_end(&a, n);
     arena_fini(&a);
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "api/field_selector.h"
 #include "api/selector_parse.h"
+#include "tests/fuzz/effort.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -51,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         return 0;
     struct arena a;
     arena_init(&a);
+    effort_begin(n);
     bool field = data[0] & 1, ok;
     struct str (*canonical)(struct arena *, struct str, bool *) = field ? field_text : label_text;
     struct str text = canonical(&a, (struct str){ (const char *)data + 1, n - 1 }, &ok);
@@ -65,6 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         check(ok);
         check(str_eq(text, again));
     }
+    effort_end(&a, n);
     arena_fini(&a);
     return 0;
 }

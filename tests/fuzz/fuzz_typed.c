@@ -4,6 +4,7 @@
  * or when decoding failed, no sym stays. */
 #include <stdlib.h>
 
+#include "tests/fuzz/effort.h"
 #include "tests/typed_dump.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -25,6 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct str bytes = { (const char *)data + 2, n - 2 };
     struct arena a;
     arena_init(&a);
+    effort_begin(n);
     struct err e;
     err_init(&e, &a);
     struct sym_table syms;
@@ -41,6 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     }
     must(sym_n_live(&syms) == 1);
     sym_fini(&syms);
+    effort_end(&a, n);
     arena_fini(&a);
     return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "codec/json_scan.h"
 #include "codec/yaml.h"
+#include "tests/fuzz/effort.h"
 
 enum { TEXT_BYTES_MAX = 64 << 10 }; /* aliases may make much of little */
 
@@ -113,10 +114,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct arena a;
     arena_init(&a);
+    effort_begin(n);
     struct str text = { (const char *)data, n };
     check_yaml(&a, text);
     check_json(&a, text);
     check_stream(&a, text);
+    effort_end(&a, n);
     arena_fini(&a);
     return 0;
 }

@@ -1,4 +1,8 @@
 /* Arena: pieces are aligned and separate, marks rewind, reset keeps memory, large pieces work. */
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "base/arena.h"
 #include "tests/test.h"
 
@@ -83,3 +87,61 @@ TEST(every_piece_has_an_address_of_its_own)
         arena_fini(&a);
     }
 }
+
+#ifdef ARENA_POISON
+static void write_behind(struct arena *a, size_t n)
+{
+    volatile char *p = arena_alloc(a, n);
+    arena_alloc(a, 100);
+    p[n] = 1;
+}
+
+static void write_after_rewind(struct arena *a, size_t n)
+{
+    arena_alloc(a, 1);
+    struct arena_mark mark = arena_save(a);
+    volatile char *p = arena_alloc(a, n + 1);
+    arena_rewind(a, mark);
+    p[n] = 1;
+}
+
+static void write_after_reset(struct arena *a, size_t n)
+{
+    volatile char *p = arena_alloc(a, n + 1);
+    arena_reset(a);
+    p[n] = 1;
+}
+
+static void write_within(struct arena *a, size_t n)
+{
+    volatile char *p = arena_alloc(a, n + 1);
+    p[n] = 1;
+}
+
+/* Whether a process that does it ends well. */
+static bool survives(void (*fault)(struct arena *a, size_t n), size_t n)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(open("/dev/null", O_WRONLY), STDERR_FILENO); /* the sanitizer's report */
+        struct arena a;
+        arena_init(&a);
+        fault(&a, n);
+        _exit(0);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child);
+    return status == 0;
+}
+
+TEST(the_sanitizer_sees_faults_inside_of_a_chunk)
+{
+    static const size_t sizes[] = { 0, 1, 15, 16, 17, 100, 5000 };
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        CHECK(survives(write_within, sizes[i]));
+        CHECK(!survives(write_behind, sizes[i]));
+        CHECK(!survives(write_after_rewind, sizes[i]));
+        CHECK(!survives(write_after_reset, sizes[i]));
+    }
+}
+#endif

@@ -1,6 +1,8 @@
 /* Map: put, find, remove and iterate held against plain arrays over long random runs; load stays bounded. */
 #include "base/map.h"
 
+#include <stdlib.h>
+
 #include "tests/test.h"
 
 enum { N_KEYS = 1000 };
@@ -174,4 +176,93 @@ TEST(a_copy_has_its_own_entries)
     CHECK_INT("in the copy", map_str_find(&b, STR("three"))->num, 3);
     map_str_fini(&a);
     map_str_fini(&b);
+}
+
+/* ---- Keys that were chosen to meet ---- */
+
+enum { N_MEETING = 3000, MEETING_BITS = 14 }; /* all in one slot of a table of 2^14 */
+
+/* Slots between each entry and its home, at most. */
+static uint32_t longest_probe_u64(const struct map_u64 *m)
+{
+    uint32_t longest = 0;
+    for (struct map_u64_slot *s = NULL; (s = map_u64_next(m, s));) {
+        uint32_t home = (uint32_t)hash_u64(&m->seed, s->key), probe = ((uint32_t)(s - m->slots) - home) & m->mask;
+        longest = probe > longest ? probe : longest;
+    }
+    return longest;
+}
+
+static uint32_t longest_probe_str(const struct map_str *m)
+{
+    uint32_t longest = 0;
+    for (struct map_str_slot *s = NULL; (s = map_str_next(m, s));) {
+        uint32_t probe = ((uint32_t)(s - m->slots) - s->hash) & m->mask;
+        longest = probe > longest ? probe : longest;
+    }
+    return longest;
+}
+
+TEST(numbers_that_were_chosen_to_meet_are_parted)
+{
+    hash_set_seed(1);
+    struct map_u64 m;
+    map_u64_init(&m);
+    struct hash_seed known = m.seed;
+    uint64_t keys[N_MEETING], key = 0;
+    for (int i = 0; i < N_MEETING; i++) {
+        while (hash_u64(&known, ++key) & ((1u << MEETING_BITS) - 1))
+            ;
+        keys[i] = key;
+        map_u64_put(&m, key, NULL)->num = key;
+    }
+    CHECK(m.seed.k0 != known.k0);
+    CHECK(longest_probe_u64(&m) < 100);
+    CHECK_INT("entries", m.n, N_MEETING);
+    for (int i = 0; i < N_MEETING; i++) {
+        CHECK(map_u64_find(&m, keys[i]));
+        CHECK(map_u64_find(&m, keys[i])->num == keys[i]);
+    }
+    map_u64_fini(&m);
+}
+
+TEST(texts_that_were_chosen_to_meet_are_parted)
+{
+    hash_set_seed(2);
+    struct map_str m;
+    map_str_init(&m);
+    struct hash_seed known = m.seed;
+    static char keys[N_MEETING][24];
+    unsigned number = 0;
+    for (int i = 0; i < N_MEETING; i++) {
+        do
+            snprintf(keys[i], sizeof(keys[i]), "k%u", ++number);
+        while (hash_str(&known, str_of(keys[i])) & ((1u << MEETING_BITS) - 1));
+        map_str_put(&m, str_of(keys[i]), NULL)->num = number;
+    }
+    CHECK(m.seed.k0 != known.k0);
+    CHECK(longest_probe_str(&m) < 100);
+    for (int i = 0; i < N_MEETING; i++) {
+        CHECK(map_str_find(&m, str_of(keys[i])));
+        CHECK(map_str_find(&m, str_of(keys[i]))->num == strtoull(keys[i] + 1, NULL, 10));
+    }
+    for (int i = 0; i < N_MEETING; i += 2)
+        CHECK(map_str_remove(&m, str_of(keys[i]), NULL));
+    CHECK_INT("left", m.n, N_MEETING / 2);
+    map_str_fini(&m);
+}
+
+
+TEST(keys_that_nobody_chose_keep_the_seed)
+{
+    struct map_u64 m;
+    map_u64_init(&m);
+    int n_seeds = 0;
+    for (uint64_t key = 0; key < 20000; key++) {
+        uint64_t k0 = m.seed.k0;
+        map_u64_put(&m, key, NULL);
+        n_seeds += k0 != m.seed.k0;
+    }
+    CHECK_INT("none for keys that nobody chose", n_seeds, 0);
+    map_u64_fini(&m);
 }

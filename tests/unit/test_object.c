@@ -227,3 +227,33 @@ TEST(media_types_of_requests)
     }
     arena_fini(&a);
 }
+
+/* Upstream quotes whole bodies and names; here what is longer than some kilobytes is cut. */
+TEST(messages_do_not_repeat_whole_bodies)
+{
+    struct arena a;
+    arena_init(&a);
+    enum { N = 1 << 20 };
+    char *long_text = arena_zalloc(&a, N + 1);
+    memset(long_text, 'x', N);
+    static const struct {
+        const char *format, *tail;
+    } rows[] = {
+        { "{\"metadata\":{\"name\":\"%s\"},\"apiVersion\":\"/v1\"}", NULL },
+        { "{\"kind\":\"%s\"}", "in scheme \"pkg/api/legacyscheme/scheme.go:30\"" },
+        { "{\"kind\":\"Pod\",\"apiVersion\":\"a/%s/c\"}", NULL },
+        { "{\"kind\":\"Pod\",\"apiVersion\":\"%s\"}", "in scheme \"pkg/api/legacyscheme/scheme.go:30\"" },
+        { "{\"kind\":\"Pod\",\"spec\":{\"%s\":1}}", NULL },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct findings f = { 0 };
+        struct str body = str_of(arena_printf(&a, rows[i].format, long_text));
+        struct gvk endpoint = i == 0 ? (struct gvk){ 0 } : pods;
+        struct str text = answer(&a, MEDIA_JSON, body, endpoint, VALIDATION_STRICT, &f);
+        CHECK(text.n < ERR_MESSAGE_BYTES_MAX + 32);
+        CHECK(text.n < N / 4);
+        CHECK(strstr(text.p, " bytes)"));
+        CHECK(!rows[i].tail || str_ends(text, str_of(rows[i].tail)));
+    }
+    arena_fini(&a);
+}

@@ -434,3 +434,35 @@ TEST(large_lists_and_maps_merge_in_good_time)
     }
     arena_fini(&arena);
 }
+
+TEST(messages_do_not_repeat_the_object)
+{
+    arena_init(&arena);
+    enum { N = 1 << 20 };
+    struct err e;
+    err_init(&e, &arena);
+    const struct type *t = schema_type(STR("core/v1.Pod"));
+    char *name = arena_zalloc(&arena, N + 1);
+    memset(name, 'x', N);
+    struct value object;
+    struct str text = str_of(arena_printf(&arena, "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"containers\":[{\"name\":\"a\"}]}}",
+                                          name));
+    CHECK(!json_decode(&arena, WORK_OWN, t, text, NULL, &object, &e));
+    static const struct {
+        enum patch_type type;
+        const char *body;
+    } rows[] = {
+        { PATCH_TYPE_MERGE, "{\"spec\":{\"priority\":\"%s\"}}" },
+        { PATCH_TYPE_STRATEGIC, "{\"spec\":{\"priority\":\"%s\"}}" },
+        { PATCH_TYPE_STRATEGIC, "{\"spec\":{\"containers\":[{\"image\":\"%s\"}]}}" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct patch patch = { WORK_OWN, rows[i].type, VALIDATION_STRICT,
+                               str_of(arena_printf(&arena, rows[i].body, name)) };
+        struct patch_outcome outcome;
+        CHECK(patch_apply(&arena, t, &object, &patch, &outcome, &e));
+        CHECK(strlen(e.message) < N / 4);
+        CHECK(strstr(e.message, " bytes)"));
+    }
+    arena_fini(&arena);
+}

@@ -39,3 +39,29 @@ TEST(one_large_piece_fills_it_exactly)
     CHECK(!b.overflow && b.n == 1000);
     strbuf_fini(&b);
 }
+
+TEST(long_texts_are_cut_where_they_are_shown)
+{
+    enum { MAX = STRBUF_SHOWN_BYTES_MAX };
+    static char text[MAX + 8];
+    memset(text, 'x', sizeof(text));
+    struct strbuf b;
+    strbuf_init(&b, STRBUF_NO_MAX);
+    strbuf_add_shown(&b, (struct str){ text, MAX });
+    CHECK_INT("as it is", b.n, MAX);
+    strbuf_reset(&b);
+    strbuf_add_shown(&b, (struct str){ text, MAX + 1 });
+    CHECK_STR("cut", str_from(strbuf_str(&b), MAX - 1), STR("x... (16385 bytes)"));
+    memcpy(text + MAX - 1, "\xC3\xA4", 2); /* one character over the edge */
+    strbuf_reset(&b);
+    strbuf_add_quoted_shown(&b, (struct str){ text, MAX + 1 });
+    CHECK_STR("not within a character", str_from(strbuf_str(&b), MAX - 1), STR("x\"... (16385 bytes)"));
+    strbuf_fini(&b);
+}
+
+TEST(precisions_of_huge_texts_fit_an_int)
+{
+    CHECK_INT("short", str_precision(7), 7);
+    CHECK_INT("2 GiB", str_precision((size_t)1 << 31), INT32_MAX);
+    CHECK_INT("5 GiB", str_precision((size_t)5 << 30), INT32_MAX);
+}

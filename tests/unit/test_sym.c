@@ -167,3 +167,36 @@ TEST(memory_is_bounded_and_small)
     CHECK_INT("live", sym_n_live(&t), 1);
     sym_fini(&t);
 }
+
+TEST(texts_that_were_chosen_to_meet_are_parted)
+{
+    enum { N = 3000, BITS = 14 };
+    hash_set_seed(3);
+    struct sym_table t;
+    sym_init(&t);
+    struct hash_seed known = t.slot_seed;
+    static char texts[N][24];
+    static sym ids[N];
+    unsigned number = 0;
+    for (int i = 0; i < N; i++) {
+        do
+            snprintf(texts[i], sizeof(texts[i]), "s%u", ++number);
+        while (hash_str(&known, str_of(texts[i])) & ((1u << BITS) - 1));
+        ids[i] = sym_intern(&t, str_of(texts[i]));
+        CHECK_INT("numbers do not depend on seeds", ids[i], i + 1);
+    }
+    CHECK(t.slot_seed.k0 != known.k0);
+    CHECK(t.seed.k0 == known.k0);
+    uint32_t longest = 0;
+    for (uint32_t i = 0; i <= t.mask; i++) {
+        uint32_t probe = t.slots[i].id == SYM_NONE ? 0 : (i - t.slots[i].hash) & t.mask;
+        longest = probe > longest ? probe : longest;
+    }
+    CHECK(longest < 100);
+    for (int i = 0; i < N; i++) {
+        CHECK(sym_find(&t, str_of(texts[i])) == ids[i]);
+        sym_unref(&t, ids[i]);
+    }
+    CHECK_INT("live", sym_n_live(&t), 1);
+    sym_fini(&t);
+}

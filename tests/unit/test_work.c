@@ -179,8 +179,8 @@ TEST(patches_that_go_over_the_object_again_and_again_end)
 {
     begin();
     const struct type *t = schema_type(STR("core/v1.Namespace"));
-    struct str many = repeat("{\"kind\":\"Namespace\",\"apiVersion\":\"v1\",\"spec\":{\"finalizers\":[\"\"", ",\"\"", 800000,
-                             "]}}");
+    struct str many = repeat("{\"kind\":\"Namespace\",\"apiVersion\":\"v1\",\"spec\":{\"finalizers\":[\"\"", ",\"\"",
+                             800000, "]}}");
     struct value object;
     CHECK(!json_decode(&arena, WORK_OWN, t, many, NULL, &object, &e));
     struct str body = repeat("[", "{\"op\":\"add\",\"path\":\"/spec/finalizers/0\",\"value\":\"\"},", 9999,
@@ -189,10 +189,11 @@ TEST(patches_that_go_over_the_object_again_and_again_end)
     CHECK_TEXT("says", e.message, TOO_MUCH);
 
     t = schema_type(STR("core/v1.Pod"));
-    many = repeat("{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"spec\":{\"tolerations\":[],\"containers\":[{\"name\":\"a\"}",
+    many = repeat("{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"spec\":{\"containers\":[{\"name\":\"a\"}",
                   ",{\"name\":\"a\"}", 20000, ",{\"name\":\"z\"}]}}");
     CHECK(!json_decode(&arena, WORK_OWN, t, many, NULL, &object, &e));
-    body = repeat("{\"spec\":{\"containers\":[{\"name\":\"b\"}", ",{\"$patch\":\"delete\",\"name\":\"a\"}", 20000, "]}}");
+    body = repeat("{\"spec\":{\"containers\":[{\"name\":\"b\"}", ",{\"$patch\":\"delete\",\"name\":\"a\"}", 20000,
+                  "]}}");
     CHECK_INT("a key deleted again and again", patched(t, &object, PATCH_TYPE_STRATEGIC, body), ERR_TOO_LARGE);
 
     struct strbuf b = buffer();

@@ -209,6 +209,47 @@ TEST(keys_given_twice_are_found)
 
 /* ---- Limits ---- */
 
+/* In a file overriding what was merged is what merging is for; texts without findings are upstream's strict ones. */
+TEST(keys_given_twice_in_files)
+{
+    static const struct {
+        const char *what, *yaml, *strict, *of_file[3];
+    } rows[] = {
+        { "set over a merged one", "base: &c {name: a, x: 1}\nuse:\n  <<: *c\n  name: b\n",
+          "yaml: unmarshal errors:\n  line 4: key \"name\" already set in map", { NULL } },
+        { "merged over a set one", "base: &c {name: a, x: 1}\nuse:\n  name: b\n  <<: *c\n",
+          "yaml: unmarshal errors:\n  line 1: key \"name\" already set in map", { NULL } },
+        { "merged twice", "a: &a {x: 1}\nb: &b {x: 2}\nc:\n  <<: [*a, *b]\n",
+          "yaml: unmarshal errors:\n  line 1: key \"x\" already set in map", { NULL } },
+        { "set twice over a merged one", "c:\n  <<: {x: 1}\n  x: 2\n  x: 3\n",
+          "yaml: unmarshal errors:\n  line 3: key \"x\" already set in map\n  line 4: key \"x\" already set in map",
+          { "line 4: key \"x\" already set in map" } },
+        { "set, merged and set", "c:\n  x: 0\n  <<: {x: 1}\n  x: 2\n",
+          "yaml: unmarshal errors:\n  line 3: key \"x\" already set in map\n  line 4: key \"x\" already set in map",
+          { "line 4: key \"x\" already set in map" } },
+        { "twice in what is merged", "a: &a {x: 1, x: 2}\nc:\n  <<: *a\n",
+          "yaml: unmarshal errors:\n  line 1: key \"x\" already set in map\n  line 1: key \"x\" already set in map",
+          { "line 1: key \"x\" already set in map" } },
+        { "twice in a value that is merged", "c:\n  <<: {v: {x: 1, x: 2}}\n  k: 1\n  k: 2\n",
+          "yaml: unmarshal errors:\n  line 2: key \"x\" already set in map\n  line 4: key \"k\" already set in map",
+          { "line 2: key \"x\" already set in map", "line 4: key \"k\" already set in map" } },
+    };
+    struct arena a;
+    arena_init(&a);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct findings strict = { 0 }, of_file = { .of_file = true };
+        (void)convert(&a, str_of(rows[i].yaml), &strict);
+        (void)convert(&a, str_of(rows[i].yaml), &of_file);
+        CHECK_INT(rows[i].what, strict.n, 1);
+        CHECK_TEXT(rows[i].what, strict.texts[0], rows[i].strict);
+        unsigned n = 0;
+        for (; rows[i].of_file[n]; n++)
+            CHECK_TEXT(rows[i].what, n < of_file.n ? of_file.texts[n] : "(none)", rows[i].of_file[n]);
+        CHECK_INT(rows[i].what, of_file.n, n);
+    }
+    arena_fini(&a);
+}
+
 static struct str repeated(struct arena *a, const char *before, const char *part, size_t n, const char *after)
 {
     struct strbuf b;

@@ -1,5 +1,5 @@
 /* codec: JSON to JSON, JSON to protobuf, protobuf to JSON, also as events of a watch. codec-unknown: lenient
- * decoding. */
+ * decoding. kinds: which kinds of the meta group are registered under which versions. */
 #include "base/strbuf.h"
 #include "codec/json.h"
 #include "codec/object.h"
@@ -140,4 +140,15 @@ void check_codec_unknown(struct vector_case *c)
         vector_mismatch(c, "%s: %s", vector_str(c->record, "why").p, refused ? e.message : "is accepted");
     else if (!refused)
         vector_text(c, "decoded and written again", as_json(c, o.type, &o.value), vector_bytes(c, "json"));
+}
+
+void check_kinds(struct vector_case *c)
+{
+    struct gvk seen, none = { 0 };
+    struct object o;
+    struct err e;
+    err_init(&e, c->arena);
+    struct work work = work_init(REQUEST_BYTES_MAX);
+    bool refused = object_read(c->arena, &work, MEDIA_JSON, vector_str(c->record, "input"), none, NULL, &o, &seen, &e);
+    vector_text(c, "error", refused ? str_of(e.message) : STR(""), vector_str(c->record, "error"));
 }

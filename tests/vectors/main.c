@@ -19,6 +19,8 @@ enum { MISMATCHES_SHOWN = 10, LINE_BYTES_MAX = 64 << 20 };
 static const struct vector_family families[] = {
     { "codec", { check_codec, check_typed } },
     { "codec-unknown", { check_codec_unknown, check_typed_lenient } },
+    { "codec-maps", { check_codec_unknown, check_typed_lenient } }, /* damaged entries of protobuf maps */
+    { "kinds", { check_kinds } },
     { "strict", { check_strict } },
     { "quantity", { check_quantity } },
     { "selectors", { check_selectors } },

@@ -53,6 +53,7 @@ void check_selectors(struct vector_case *c);
 void check_names(struct vector_case *c);
 void check_codec(struct vector_case *c);
 void check_codec_unknown(struct vector_case *c);
+void check_kinds(struct vector_case *c);
 void check_strict(struct vector_case *c);
 void check_requests(struct vector_case *c);
 void check_typed(struct vector_case *c);
