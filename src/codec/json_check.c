@@ -245,7 +245,8 @@ static bool check_document(struct check *k)
 
 enum err_code json_check(struct str text, struct err *e)
 {
-    struct check k = { .at = text.p, .end = text.p + text.n };
+    const char *start = text.p ? text.p : "";
+    struct check k = { .at = start, .end = start + text.n };
     if (check_document(&k))
         return ERR_OK;
     if (!k.context)
