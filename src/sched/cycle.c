@@ -18,7 +18,6 @@ bool sched_run_once(struct sched *s)
     if (!qp)
         return false;
     if (skip(s, qp)) {
-        queue_done(s->queue, qp);
         queue_release(s->queue, qp);
         return true;
     }

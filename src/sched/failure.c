@@ -22,7 +22,6 @@ static void requeue(struct sched *s, struct queued_pod *qp, const struct failure
     union map_value *found = map_str_find(&s->pods, str_of(qp->pod->meta.uid));
     const struct pod *fresh = found ? found->const_ptr : NULL;
     if (!fresh || fresh->node_name != SYM_EMPTY || !sched_same_name(fresh, qp->pod)) {
-        queue_done(s->queue, qp);
         queue_release(s->queue, qp);
         return;
     }
@@ -44,7 +43,6 @@ static bool was_replaced(const struct sched *s, const struct queued_pod *qp)
 void failure_handle(struct sched *s, struct queued_pod *qp, const struct failure *f, int64_t now_ms)
 {
     if (was_replaced(s, qp)) {
-        queue_done(s->queue, qp);
         queue_release(s->queue, qp);
         return;
     }

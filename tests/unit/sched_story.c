@@ -23,7 +23,7 @@ struct story {
     struct request requests[REQUESTS_MAX];
     int n_requests;
     const char *last_message; /* of a failure */
-    int version;
+    int version, n_noted; /* evictions that events told of */
     char *words[WORDS_MAX];
     int n_words;
 };
@@ -102,7 +102,9 @@ static void event(void *context, const struct event_note *note)
         story->last_message = arena_cstr(&story->w.arena, str_of(note->note));
     else if (strcmp(note->reason, "Scheduled") == 0)
         say("scheduled %s", name);
-    else if (!was_evicted(name))
+    else if (was_evicted(name))
+        story->n_noted++;
+    else
         say("%s: %s", name, note->note);
 }
 
@@ -455,6 +457,11 @@ static void do_bindings(struct story *s)
     expect(s, sched_counts(s->w.sched).binding);
 }
 
+static void do_noted(struct story *s)
+{
+    expect(s, (uint64_t)s->n_noted);
+}
+
 static void do_postbinds(struct story *s)
 {
     expect(s, (uint64_t)n_post_binds);
@@ -493,7 +500,7 @@ static const struct {
     { "probe", do_probe }, { "says", do_says },     { "why", do_why },           { "is", do_is },
     { "due", do_due },     { "counts", do_counts }, { "nominated", do_nominated }, { "bindings", do_bindings },
     { "repeated", do_repeated }, { "claim", do_claim }, { "attach", do_attach },   { "detach", do_detach },
-    { "budget", do_budget }, { "unclaim", do_unclaim }, { "postbinds", do_postbinds },
+    { "budget", do_budget }, { "unclaim", do_unclaim }, { "postbinds", do_postbinds }, { "noted", do_noted },
 };
 
 /* Every popped pod is being bound: an attempt leaves nothing else behind. */

@@ -7,11 +7,11 @@ TEST(a_preemptor_gets_its_place_when_the_victims_are_gone)
     static const struct sched_story_row rows[] = {
         { "it is promised the node, waits, and goes there",
           "node n 1; pod v node=n; pod p priority=5; run; says evict v for p / refused p / nominate p n; "
-          "is p waiting; nominated p n; evicted v; is p waiting; idle; delete v; is p backoff; run; "
-          "says bind p n; nominated p -" },
+          "is p waiting; nominated p n; noted 0; evicted v; noted 1; is p waiting; idle; delete v; is p backoff; "
+          "run; says bind p n; nominated p -" },
         { "a failed eviction wakes it, and it tries again",
           "node n 1; pod v node=n; pod p priority=5; run; says evict v for p / refused p / nominate p n; "
-          "evicted v timeout; is p active; run; says evict v for p / refused p / nominate p n" },
+          "evicted v timeout; is p active; noted 0; run; says evict v for p / refused p / nominate p n" },
         { "the victim is gone before the answer to its eviction has come",
           "node n 1; pod v node=n; pod p priority=5; run; delete v; is p backoff; evicted v; "
           "says evict v for p / refused p / nominate p n; run; says bind p n" },
