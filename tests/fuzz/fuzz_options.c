@@ -112,7 +112,7 @@ static int parse_simulate(const struct command *c, int argc, char **argv)
     struct simulate_options o;
     int code = simulate_options_parse(&o, c, argc, argv);
     if (!code) {
-        CHECK(o.make.n_pods || o.paths.n);
+        CHECK(o.make.n_pods || o.paths.n || o.kinds);
         CHECK(o.make.hours > 0 && o.make.n_pods <= TRACE_MAKE_PODS_MAX);
         for (size_t i = 0; i < o.changes.n; i++)
             CHECK(o.changes.at[i].name && o.changes.at[i].n >= 0);

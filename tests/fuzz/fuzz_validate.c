@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-enum { BYTES_MAX = 1024, TEXTS_MAX = 12 };
+enum { BYTES_MAX = 300, TEXTS_MAX = 12 };
 
 struct texts {
     struct str at[TEXTS_MAX];

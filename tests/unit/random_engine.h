@@ -373,6 +373,8 @@ static inline void answer_permit(struct engine *g, const struct ask *ask)
     for (uint8_t i = 0; i < profile->n_instances; i++)
         if (profile->instances[i].plugin == &waiter_plugin)
             sched_permit(g->sched, ask->uid, &profile->instances[i], allow, allow ? NULL : "not now");
+    if (!bind_find(g->sched, ask->uid)) /* what comes after Permit failed at once */
+        t->assumed = NULL;
 }
 
 static inline void answer_eviction(struct engine *g, const struct ask *ask)
@@ -452,6 +454,7 @@ static inline void step(struct engine *g)
     }
     if (attempt) {
         sched_run_once(g->sched);
+        note_timeouts(g); /* preempted while they waited */
         note_waiting(g);
     }
     take_new_asks(g, attempt);
