@@ -104,7 +104,8 @@ void table_paragraph(struct strbuf *to, const char *text, size_t indent, unsigne
     arena_init(&a);
     size_t whole = width ? width : NOTE_WIDTH;
     strbuf_printf(to, "%*s", (int)indent, "");
-    add_wrapped(to, str_of(printable_text(&a, text)), indent, whole > indent + WRAPPED_MIN ? whole - indent : WRAPPED_MIN);
+    size_t room = whole > indent + WRAPPED_MIN ? whole - indent : WRAPPED_MIN;
+    add_wrapped(to, str_of(printable_text(&a, text)), indent, room);
     strbuf_add_char(to, '\n');
     arena_fini(&a);
 }

@@ -49,5 +49,5 @@ void table_write(const struct table *t, struct strbuf *to, unsigned width);
 /* A text, made printable, on lines of its own: indented, broken between words. `width` 0: as wide as reads well. */
 void table_paragraph(struct strbuf *to, const char *text, size_t indent, unsigned width);
 
-/* Printable lines; those that are longer than `width` are continued on further ones, a little deeper. 0: as they are. */
+/* Printable lines; those that are longer than `width` are continued on further ones, a little deeper. 0: no bound. */
 void table_fold(struct strbuf *to, struct str lines, unsigned width);

@@ -85,7 +85,7 @@ static void add_pending(struct strbuf *to, const struct explanation *x)
     } else if (x->outcome == EXPLAINED_FITS) {
         printable_printf(to, "is pending, though %s would take it by now: nothing that happened since its last attempt "
                           "made the scheduler try again",
-                      x->chosen);
+                         x->chosen);
     } else if (x->outcome == EXPLAINED_ERROR) {
         printable_printf(to, "is pending: %s", x->message);
     } else if (x->n_nodes == 1) {
@@ -117,7 +117,7 @@ static void add_headline(struct strbuf *to, const struct explain_report *r)
     printable_printf(to, "profile %s, priority %d\n", x->scheduler_name, (int)x->priority);
     if (r->n_extenders)
         printable_printf(to, "%u %s not asked\n", r->n_extenders,
-                      r->n_extenders == 1 ? "extender of the configuration was"
+                         r->n_extenders == 1 ? "extender of the configuration was"
                                           : "extenders of the configuration were");
 }
 
@@ -294,7 +294,7 @@ static void add_scores(struct strbuf *to, const struct explain_report *r)
             columns[n++] = make_column(x, i, s.n_rows);
     measure(&s);
     printable_printf(to, "\nScores of the %u nodes that were compared (0 to 100, times the plugin's weight)\n",
-                  x->n_compared);
+                     x->n_compared);
     do {
         s.n_columns = columns_that_fit(&s, n, r->width);
         add_score_rows(to, &s);
@@ -374,7 +374,7 @@ static void add_message(struct strbuf *to, const struct explanation *x, unsigned
         return;
     if (x->pre_filter)
         printable_printf(to, "\nNo node was looked at: %s%srefused the pod as a whole\n", x->pre_filter,
-                      *x->pre_filter ? " " : "several plugins together ");
+                         *x->pre_filter ? " " : "several plugins together ");
     STRBUF_ADD_LIT(to, "\nThe scheduler's message\n");
     table_paragraph(to, x->message, MESSAGE_INDENT, width);
 }
@@ -385,12 +385,13 @@ static void add_preemption(struct strbuf *to, const struct explanation *x)
     if (!p || x->not_tried)
         return;
     printable_printf(to, "\nIt would make room on %s by evicting %u pod%s", p->node, p->n_victims,
-                  p->n_victims == 1 ? "" : "s");
+                     p->n_victims == 1 ? "" : "s");
     if (p->n_violations)
         printable_printf(to, ", %lld of them against a disruption budget", (long long)p->n_violations);
     strbuf_add_char(to, '\n');
     for (uint32_t i = 0; i < p->n_victims; i++)
-        printable_printf(to, "  %s/%s (priority %d)\n", p->victims[i].ns, p->victims[i].name, (int)p->victims[i].priority);
+        printable_printf(to, "  %s/%s (priority %d)\n", p->victims[i].ns, p->victims[i].name,
+                         (int)p->victims[i].priority);
 }
 
 /* Pods that had to go for this one in the run. */
@@ -406,7 +407,7 @@ static void add_evicted(struct strbuf *to, const struct explain_report *r)
             STRBUF_ADD_LIT(to, "\nEvicted to make room for it\n");
         any = true;
         printable_printf(to, "  %s/%s (priority %d) from %s\n", p->ns, p->name, (int)p->form->priority,
-                      p->node == SIM_NO_NODE ? "-" : w->nodes.at[p->node].form->meta.name);
+                         p->node == SIM_NO_NODE ? "-" : w->nodes.at[p->node].form->meta.name);
     }
 }
 

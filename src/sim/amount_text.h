@@ -16,6 +16,6 @@ const char *memory_text(struct arena *a, int64_t bytes);
 /* Whole percents; 0 of nothing. */
 int64_t percent_of(int64_t part, int64_t whole);
 
-/* Shares that are no quotient of whole numbers, such as means: whole percents, out of the five decimals that JSON has. */
+/* Shares that are no quotient of whole numbers, such as means: whole percents of the five decimals that JSON has. */
 int64_t share_percent(double share);
 double share_rounded(double share);

@@ -179,8 +179,10 @@ static void add_use(struct table *t, const char *name, const char *zone, const s
 
 static void add_uses(struct strbuf *to, const struct sim_difference *d, unsigned width)
 {
-    static const struct table_column columns[] = { { .heading = "NODE" }, { .heading = "ZONE", .leave_out = 1 },
-                                                   { .heading = "CPU" },  { .heading = "MEMORY" }, { .heading = "PODS" } };
+    static const struct table_column columns[] = {
+        { .heading = "NODE" }, { .heading = "ZONE", .leave_out = 1 }, { .heading = "CPU" }, { .heading = "MEMORY" },
+        { .heading = "PODS" },
+    };
     struct table t;
     table_init(&t, columns, sizeof(columns) / sizeof(columns[0]));
     size_t n = 0;

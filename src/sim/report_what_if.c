@@ -19,10 +19,10 @@ static void add_drain(struct strbuf *to, const struct sim_drain *d)
     for (size_t i = 0; i < d->names.n; i++)
         printable_printf(to, "%s%s", i ? ", " : "", d->names.at[i]);
     printable_printf(to, ": %u pod%s evicted in %u round%s, %zu cannot leave\n", d->n_evicted,
-                  d->n_evicted == 1 ? "" : "s", d->n_rounds, d->n_rounds == 1 ? "" : "s", d->stays.n);
+                     d->n_evicted == 1 ? "" : "s", d->n_rounds, d->n_rounds == 1 ? "" : "s", d->stays.n);
     for (size_t i = 0; i < d->stays.n; i++)
         printable_printf(to, "  %s/%s stays on %s: %s\n", d->stays.at[i].ns, d->stays.at[i].name, d->stays.at[i].node,
-                      d->stays.at[i].reason);
+                         d->stays.at[i].reason);
     for (size_t i = 0; i < d->lost.n; i++)
         add_lost(to, &d->lost.at[i]);
 }
@@ -91,7 +91,7 @@ static void add_counts(struct strbuf *to, const struct sim_world *w, const struc
 static void add_capacity(struct strbuf *to, const struct sim_world *w, const struct sim_capacity *c, unsigned width)
 {
     printable_printf(to, "\nCapacity: %u more cop%s of %s fit%s\n", c->n_copies, c->n_copies == 1 ? "y" : "ies", c->pod,
-                  c->n_copies == 1 ? "s" : "");
+                     c->n_copies == 1 ? "s" : "");
     if (c->at_limit) {
         STRBUF_ADD_LIT(to, "More were not tried.\n");
     } else {
@@ -99,7 +99,7 @@ static void add_capacity(struct strbuf *to, const struct sim_world *w, const str
         for (size_t i = 0; i < c->reasons.n && i < REASONS_TOLD_MAX; i++)
             if (c->reasons.at[i].n_nodes)
                 printable_printf(to, "  %6u node%s: %s\n", c->reasons.at[i].n_nodes,
-                              c->reasons.at[i].n_nodes == 1 ? "" : "s", c->reasons.at[i].text);
+                                 c->reasons.at[i].n_nodes == 1 ? "" : "s", c->reasons.at[i].text);
     }
     if (c->n_copies)
         add_counts(to, w, c, width);
@@ -171,8 +171,8 @@ static void add_needed(struct strbuf *to, const struct sim_needed *n, unsigned w
         printable_printf(to, "more nodes like %s do not help\n", n->like);
     else
         printable_printf(to, "%u more like %s, then %s (%u without; found in %u runs)\n", n->n_nodes, n->like,
-                      n->hopeless.n ? "all pods that they can help have a node" : "nothing is pending",
-                      n->n_pending_before, n->n_runs);
+                         n->hopeless.n ? "all pods that they can help have a node" : "nothing is pending",
+                         n->n_pending_before, n->n_runs);
     add_hopeless(to, n, width);
 }
 

@@ -135,8 +135,8 @@ static void add_reasons(struct strbuf *to, const struct trace_run *r)
     STRBUF_ADD_LIT(to, "\nStill waiting at the end\n");
     for (size_t i = 0; i < r->reasons.n && i < REASONS_SHOWN_MAX; i++) {
         const struct trace_reason *reason = &r->reasons.at[i];
-        printable_printf(to, "  %7llu  %s (%s%s)\n", (unsigned long long)reason->n_pods, reason->message, reason->example,
-                      reason->n_pods > 1 ? ", ..." : "");
+        printable_printf(to, "  %7llu  %s (%s%s)\n", (unsigned long long)reason->n_pods, reason->message,
+                         reason->example, reason->n_pods > 1 ? ", ..." : "");
     }
     if (r->reasons.n > REASONS_SHOWN_MAX)
         strbuf_printf(to, "  and %zu other reasons\n", r->reasons.n - REASONS_SHOWN_MAX);
