@@ -238,8 +238,10 @@ void peer_connect(struct peer *a, struct peer *b)
 {
     peer_run(a);
     peer_run(b);
-    while (carry(a, b) | carry(b, a))
-        ;
+    for (bool there = true, back = true; there || back;) {
+        there = carry(a, b);
+        back = carry(b, a);
+    }
 }
 
 bool peer_ended(const struct peer *peer)

@@ -45,6 +45,7 @@ struct conn {
     bool is_pipe, open, reading, writing, lingering, closing, closed, peer_known;
     bool input_ended; /* the peer sends no more */
     bool input_end_told;
+    bool stopped;     /* by our own wish */
     bool drained;     /* the last flush found nothing more to send */
     char why[160];
     char peer_address[64];
@@ -139,6 +140,12 @@ void conn_close(struct conn *c, const char *why)
     conn_wake(c);
 }
 
+void conn_stop(struct conn *c, const char *why)
+{
+    c->stopped |= !c->closing;
+    conn_close(c, why);
+}
+
 /* Tells everyone, then gives the socket back. */
 static void close_now(struct conn *c)
 {
@@ -146,7 +153,7 @@ static void close_now(struct conn *c)
         return;
     if (c->proto) {
         bool regular = c->proto->done && !c->why[0];
-        proto_lose(c->proto, STREAM_PEER_CLOSED, c->why[0] ? c->why : "the connection was closed");
+        proto_lose(c->proto, c->stopped ? STREAM_SHUTDOWN : STREAM_PEER_CLOSED, c->why[0] ? c->why : "the connection was closed");
         proto_deliver(c->proto);
         if (!c->why[0] && !regular)
             snprintf(c->why, sizeof(c->why), "%s", c->proto->error);

@@ -56,6 +56,8 @@ extern const struct proto_host conn_host; /* for protocols of a connection; host
 void conn_set_deadline(struct conn *c, int64_t deadline_ms, const char *why);
 /* Ends soon and without waiting for anything. `closed` follows. */
 void conn_close(struct conn *c, const char *why);
+/* The same, by our own wish: exchanges end with STREAM_SHUTDOWN. */
+void conn_stop(struct conn *c, const char *why);
 /* Work is waiting (output, or input that may go on now). */
 void conn_wake(struct conn *c);
 struct str conn_peer_address(struct conn *c);

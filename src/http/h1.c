@@ -109,7 +109,7 @@ static int on_begin(llhttp_t *parser)
     strbuf_reset(&h->text);
     if (!h->p.is_server)
         return h->s ? 0 : -1; /* an answer that nobody asked for */
-    h->s = stream_new(sizeof(*h->s));
+    h->s = proto_new_stream(&h->p);
     stream_place(h->s, &h->p);
     return 0;
 }

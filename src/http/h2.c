@@ -133,8 +133,7 @@ static void add_length(struct stream *s, struct fields *f, const struct headers 
 {
     if (!s->out_ended || s->out_has_trailers || headers_get(h, "content-length").p)
         return;
-    char *digits = arena_printf(&s->arena, "%zu", stream_pending(s).n);
-    add_field(f, STR("content-length"), str_of(digits));
+    add_field(f, STR("content-length"), number_text(&s->arena, stream_pending(s).n));
 }
 
 static void submit_response(struct h2 *h, struct stream *s)
@@ -145,7 +144,7 @@ static void submit_response(struct h2 *h, struct stream *s)
     struct str date = h->p.host->date ? h->p.host->date(&h->p) : STR("");
     nghttp2_data_provider body = { .read_callback = read_body };
     s->out_head_sent = true;
-    add_field(&f, STR(":status"), str_of(arena_printf(&s->arena, "%03u", r->status)));
+    add_field(&f, STR(":status"), number_text(&s->arena, r->status));
     if (!no_body)
         add_length(s, &f, &r->headers);
     if (date.n && !headers_get(&r->headers, "date").p)
@@ -204,7 +203,7 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
     struct h2 *h = OF(user_data);
     if (!h->p.is_server || frame->headers.cat != NGHTTP2_HCAT_REQUEST)
         return 0;
-    struct stream *s = stream_new(sizeof(*s));
+    struct stream *s = proto_new_stream(&h->p);
     s->h2_id = frame->hd.stream_id;
     s->request.version = HTTP_2;
     stream_place(s, &h->p);

@@ -185,6 +185,16 @@ void http_date(int64_t wall_ns, char ret_text[HTTP_DATE_BYTES + 1])
     ret_text[HTTP_DATE_BYTES] = 0;
 }
 
+struct str number_text(struct arena *a, uint64_t number)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+    do
+        digits[--at] = (char)('0' + number % 10);
+    while (number /= 10);
+    return arena_str(a, (struct str){ digits + at, sizeof(digits) - at });
+}
+
 bool parse_length(struct str text, uint64_t *ret_length)
 {
     uint64_t n = 0;

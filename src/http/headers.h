@@ -56,5 +56,6 @@ const char *status_text(uint16_t status); /* "Not Found"; "Status" for unknown o
 enum { HTTP_DATE_BYTES = 29 };
 void http_date(int64_t wall_ns, char ret_text[HTTP_DATE_BYTES + 1]);
 
+struct str number_text(struct arena *a, uint64_t number);
 /* Decimal digits only, at most 18 of them. */
 bool parse_length(struct str text, uint64_t *ret_length);

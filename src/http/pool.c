@@ -317,7 +317,7 @@ static void stop_link(struct link *k)
         dial_cancel(d);
         link_gone(k);
     } else {
-        conn_close(k->conn, "the client stops");
+        conn_stop(k->conn, "the client stops");
     }
 }
 

@@ -14,6 +14,7 @@ void proto_init(struct proto *p, const struct proto_ops *ops, bool is_server, co
     list_init(&p->streams);
     list_init(&p->blocked);
     list_init(&p->finished);
+    list_init(&p->spare);
 }
 
 static void free_list(struct list *l)
@@ -31,6 +32,7 @@ void proto_fini(struct proto *p)
 {
     free_list(&p->streams);
     free_list(&p->finished);
+    free_list(&p->spare);
 }
 
 void proto_fail(struct proto *p, const char *format, ...)
@@ -51,6 +53,29 @@ void proto_lose(struct proto *p, enum stream_status status, const char *message)
         stream_close(LIST_ITEM(n, struct stream, node), status, "%s", p->error);
 }
 
+enum { SPARES_MAX = 16 };
+
+static void retire(struct proto *p, struct stream *s)
+{
+    if (!p->is_server || p->n_spare >= SPARES_MAX || p->lost) {
+        stream_free(s);
+        return;
+    }
+    stream_reset(s);
+    list_push(&p->spare, &s->node);
+    p->n_spare++;
+}
+
+struct stream *proto_new_stream(struct proto *p)
+{
+    struct list_node *n = list_first(&p->spare);
+    if (!n)
+        return stream_new(sizeof(struct stream));
+    list_remove(n);
+    p->n_spare--;
+    return LIST_ITEM(n, struct stream, node);
+}
+
 static void finish(struct proto *p, struct stream *s)
 {
     list_remove(&s->node);
@@ -59,7 +84,7 @@ static void finish(struct proto *p, struct stream *s)
     const struct stream_events *to = s->filter ? s->filter : s->events;
     if (!s->detached && to->closed)
         to->closed(s, &s->result);
-    stream_free(s);
+    retire(p, s);
 }
 
 void proto_deliver(struct proto *p)
@@ -70,6 +95,7 @@ void proto_deliver(struct proto *p)
         if (stream_pending(s).n > p->limits->out_bytes / 2)
             continue;
         list_remove(n);
+        s->out_refused = false;
         if (!s->detached && s->events->writable)
             s->events->writable(s);
         after = list_first(&p->blocked); /* the event may have changed the list; who filled his room again is passed over */
@@ -97,6 +123,10 @@ static int64_t deadline_of(const struct proto *p, const struct stream *s)
 int64_t proto_tick_streams(struct proto *p)
 {
     int64_t next_ms = NEVER_MS;
+    if (p->n_streams == 0) { /* an idle connection keeps nothing */
+        free_list(&p->spare);
+        p->n_spare = 0;
+    }
     for (struct list_node *n = list_first(&p->streams), *after; n; n = after) {
         struct stream *s = LIST_ITEM(n, struct stream, node);
         after = list_next(&p->streams, n);

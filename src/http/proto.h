@@ -64,6 +64,8 @@ struct proto {
     struct list streams;   /* those that go on */
     struct list blocked;   /* those that are owed a `writable` */
     struct list finished;  /* those that are owed a `closed` */
+    struct list spare;     /* servers: for the next requests, while the connection is busy */
+    uint32_t n_spare;
     uint32_t n_streams;    /* in `streams` */
     uint64_t n_exchanges;  /* begun so far */
     bool in_blocked;       /* stop reading: a body waits for its reader */
@@ -101,6 +103,8 @@ void proto_init(struct proto *p, const struct proto_ops *ops, bool is_server, co
 /* Streams left are freed without a word; hosts call proto_lose and proto_deliver before. */
 void proto_fini(struct proto *p);
 void proto_fail(struct proto *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Servers: a stream for a request. */
+struct stream *proto_new_stream(struct proto *p);
 /* Deadlines of the streams; returns the next. */
 int64_t proto_tick_streams(struct proto *p);
 

@@ -271,7 +271,7 @@ static void cut_all(struct loop_timer *t)
 {
     struct server *v = HEAP_ITEM(&t->node, struct server, deadline.node);
     for (struct list_node *n = list_first(&v->conns); n; n = list_next(&v->conns, n))
-        conn_close(LIST_ITEM(n, struct server_conn, node)->conn, "the server stops");
+        conn_stop(LIST_ITEM(n, struct server_conn, node)->conn, "the server stops");
 }
 
 struct server *server_new(const struct server_options *o)

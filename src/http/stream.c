@@ -19,6 +19,17 @@ struct stream *stream_new(size_t size)
     return s;
 }
 
+void stream_reset(struct stream *s)
+{
+    assert(!list_has(&s->node));
+    assert(!list_has(&s->blocked_node));
+    struct arena arena = s->arena;
+    struct strbuf out = s->out;
+    arena_reset(&arena);
+    strbuf_reset(&out);
+    *s = (struct stream){ .arena = arena, .out = out, .events = &no_events };
+}
+
 void stream_free(struct stream *s)
 {
     assert(!list_has(&s->node));
@@ -140,6 +151,7 @@ bool stream_write(struct stream *s, struct str bytes)
     if (s->closed || s->detached)
         return true; /* `closed` is on its way: dropped */
     if (stream_pending(s).n >= limits->out_bytes) {
+        s->out_refused = true;
         if (s->proto && !list_has(&s->blocked_node))
             list_push(&s->proto->blocked, &s->blocked_node);
         return false;
@@ -163,12 +175,10 @@ void stream_end(struct stream *s, const struct headers *trailers)
 void stream_respond(struct stream *s, uint16_t status, const char *content_type, struct str body)
 {
     struct head head = { .status = status };
-    char length[24];
     if (content_type)
         headers_add(&head.headers, &s->arena, STR("content-type"), str_of(content_type));
     if (!status_has_no_body(status)) {
-        snprintf(length, sizeof(length), "%zu", body.n);
-        headers_add(&head.headers, &s->arena, STR("content-length"), str_of(length));
+        headers_add(&head.headers, &s->arena, STR("content-length"), number_text(&s->arena, body.n));
         append(s, body);
     }
     s->out_ended = true;
@@ -232,6 +242,8 @@ void stream_place(struct stream *s, struct proto *p)
     list_push(&p->streams, &s->node);
     p->n_streams++;
     p->n_exchanges++;
+    if (s->out_refused) /* while it had no connection */
+        list_push(&p->blocked, &s->blocked_node);
 }
 
 void stream_unplace(struct stream *s)

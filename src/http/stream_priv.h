@@ -30,6 +30,7 @@ struct stream {
     uint32_t in_head_bytes;    /* read so far */
     bool in_head_done, in_ended;
     bool out_head_ready, out_head_sent, out_ended, out_done, out_has_trailers;
+    bool out_refused;  /* stream_write said no, and `writable` is owed */
     bool h2_deferred;  /* nghttp2 waits for us to have more */
     bool detached;     /* cancelled by its user: no event any more */
     bool closed;
@@ -40,6 +41,8 @@ struct stream {
 /* `size` may be more than the stream: it stands first in what the caller wants to keep with it. */
 struct stream *stream_new(size_t size);
 void stream_free(struct stream *s);
+/* As new; keeps its memory. Not for streams that stand in something larger. */
+void stream_reset(struct stream *s);
 
 static inline struct str stream_pending(const struct stream *s)
 {

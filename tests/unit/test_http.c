@@ -300,6 +300,37 @@ TEST(a_reader_that_stops_reading_stops_the_sender_and_holds_up_nobody)
     }
 }
 
+enum { UPLOAD_BYTES = 2000000 };
+
+static void more_upload(struct stream *s)
+{
+    static char block[10000];
+    size_t *left = stream_user(s);
+    for (; *left; *left -= sizeof(block))
+        if (!stream_write(s, (struct str){ block, sizeof(block) }))
+            return;
+    stream_end(s, NULL);
+}
+
+static const struct stream_events upload_events = { .body = got_body, .writable = more_upload, .closed = got_closed };
+
+TEST(uploads_stream_and_wait_for_room_also_before_there_is_a_connection)
+{
+    EACH_WAY {
+        size_t left = UPLOAD_BYTES;
+        struct stream *s;
+        struct client_request r = { .method = "PUT", .streams_body = true };
+        r.url = str_of(arena_printf(&arena, "%s://localhost:%d/echo", with_tls ? "https" : "http", port));
+        CHECK(!client_send(client, &r, &upload_events, &left, &s, &error));
+        more_upload(s);
+        CHECK(left > 0); /* no connection yet: its store is full */
+        wait_closed(1);
+        CHECK_TEXT("no error", last_message, "");
+        CHECK_INT("all came back", n_body_bytes, UPLOAD_BYTES);
+        stop();
+    }
+}
+
 TEST(cancelled_requests_are_told_to_the_server)
 {
     EACH_WAY {
