@@ -44,28 +44,17 @@ static struct selector compile_labels(struct arena *a, const struct node_selecto
     return (struct selector){ .at = reqs, .n = n };
 }
 
-static struct field_selector compile_fields(struct arena *a, const struct node_selector_term *term,
-                                            const struct field_path *at, struct field_errors *errs)
+/* Fields are matched as they are (forms/match.h): here they are only checked. */
+static void check_fields(const struct node_selector_term *term, const struct field_path *at, struct field_errors *errs)
 {
     struct field_path fields = field_child(at, "matchFields");
-    struct field_term *terms = ARENA_NEW_N(a, struct field_term, term->n_fields);
-    size_t n = 0;
     for (size_t i = 0; i < term->n_fields; i++) {
         const struct match_expression *expression = &term->fields[i];
         struct field_path path = field_index(&fields, i), values = field_child(&path, "values");
-        int op = find_op(expression, N_FIELD_OPS, &path, errs);
-        if (op < 0)
-            continue;
-        if (expression->values.n != 1) {
+        if (find_op(expression, N_FIELD_OPS, &path, errs) >= 0 && expression->values.n != 1)
             field_invalid(errs, &values, field_strs(expression->values.at, expression->values.n),
                           STR("must have one element"));
-            continue;
-        }
-        terms[n++] = (struct field_term){ .field = expression->key,
-                                          .value = expression->values.at[0],
-                                          .not_equal = op_values[op] == SELECTOR_NOT_IN };
     }
-    return (struct field_selector){ terms, n };
 }
 
 static struct node_term compile_term(struct arena *a, const struct node_selector_term *term,
@@ -73,7 +62,7 @@ static struct node_term compile_term(struct arena *a, const struct node_selector
 {
     size_t n_before = errs->n + errs->n_dropped;
     struct node_term compiled = { .labels = compile_labels(a, term, at, errs) };
-    compiled.fields = compile_fields(a, term, at, errs);
+    check_fields(term, at, errs);
     compiled.broken = errs->n + errs->n_dropped > n_before;
     return compiled;
 }
@@ -106,8 +95,7 @@ static struct node_matcher compile_preferred(struct arena *a, const struct prefe
         struct field_path path = field_index(at, i);
         if (terms[i].weight == 0 || is_empty(&terms[i].preference))
             continue;
-        compiled[n] = compile_term(a, &terms[i].preference, &path, errs);
-        compiled[n++].weight = terms[i].weight;
+        compiled[n++] = compile_term(a, &terms[i].preference, &path, errs);
     }
     return (struct node_matcher){ .at = compiled, .n = n, .error = STR("") };
 }
@@ -144,55 +132,4 @@ void preferred_terms_validate(const struct preferred_term *terms, size_t n_terms
                               struct field_errors *errs)
 {
     compile_preferred(errs->arena, terms, n_terms, at, errs);
-}
-
-/* ---- matching ---- */
-
-static bool term_matches(const struct node_term *term, const struct node_identity *node)
-{
-    if (term->broken || !selector_matches(&term->labels, node->labels))
-        return false;
-    if (node->name.n == 0)
-        return true;
-    const struct label field = { STR("metadata.name"), node->name };
-    return field_selector_matches(&term->fields, (struct labels){ &field, 1 });
-}
-
-bool node_matcher_matches(const struct node_matcher *m, const struct node_identity *node)
-{
-    for (size_t i = 0; i < m->n; i++)
-        if (term_matches(&m->at[i], node))
-            return true;
-    return false;
-}
-
-int64_t node_matcher_score(const struct node_matcher *m, const struct node_identity *node)
-{
-    int64_t score = 0;
-    for (size_t i = 0; i < m->n; i++)
-        if (term_matches(&m->at[i], node))
-            score += m->at[i].weight;
-    return score;
-}
-
-/* ---- what a pod requires ---- */
-
-struct required_affinity required_affinity_compile(struct arena *a, struct labels node_selector,
-                                                   const struct node_selector *affinity)
-{
-    struct required_affinity r = { .node_selector = selector_from_labels(a, node_selector),
-                                   .has_affinity = affinity != NULL };
-    if (affinity)
-        r.affinity = node_selector_compile(a, affinity, NULL);
-    return r;
-}
-
-bool required_affinity_matches(const struct required_affinity *r, const struct node_identity *node,
-                               struct str *ret_error)
-{
-    bool labels_match = selector_matches(&r->node_selector, node->labels);
-    bool match = labels_match && (!r->has_affinity || node_matcher_matches(&r->affinity, node));
-    if (ret_error)
-        *ret_error = labels_match && !match ? r->affinity.error : STR("");
-    return match;
 }

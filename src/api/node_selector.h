@@ -6,13 +6,11 @@
  *
  * Terms are compiled once. One that is broken never matches, and does not keep others from matching: what
  * is wrong with the selector is reported in `error`, and counts at once (API validation) or only when no
- * term matched (scheduling). Fields are not looked at for a node without a name: volumes are checked
- * against such nodes.
+ * term matched (scheduling). Matching is done by the typed forms (forms/match.h).
  *
- * Matching allocates nothing. Thread: any once compiled. */
+ * Thread: any. Memory: the arena given; keys and values are borrowed. */
 #pragma once
 
-#include "api/field_selector.h"
 #include "api/selector.h"
 
 /* ---- as the objects have them, borrowed ---- */
@@ -36,8 +34,6 @@ struct preferred_term {
 
 struct node_term {
     struct selector labels;
-    struct field_selector fields;
-    int32_t weight; /* of a preferred term */
     bool broken;
 };
 
@@ -45,12 +41,6 @@ struct node_matcher {
     const struct node_term *at;
     size_t n;
     struct str error; /* all that is wrong with the terms; empty when nothing is */
-};
-
-/* What a node is to a matcher. */
-struct node_identity {
-    struct str name; /* may be empty */
-    struct labels labels;
 };
 
 /* `at` is the path of the selector, NULL for none. */
@@ -65,21 +55,3 @@ void node_selector_validate(const struct node_selector *selector, const struct f
                             struct field_errors *errs);
 void preferred_terms_validate(const struct preferred_term *terms, size_t n_terms, const struct field_path *at,
                               struct field_errors *errs);
-
-bool node_matcher_matches(const struct node_matcher *m, const struct node_identity *node);
-/* Sum of the weights of the terms that match. */
-int64_t node_matcher_score(const struct node_matcher *m, const struct node_identity *node);
-
-/* What a pod demands: all labels of its nodeSelector, and its required node affinity. */
-struct required_affinity {
-    struct selector node_selector;
-    bool has_affinity;
-    struct node_matcher affinity;
-};
-
-/* `affinity` is NULL when the pod has none, which is not the same as one without terms. */
-struct required_affinity required_affinity_compile(struct arena *a, struct labels node_selector,
-                                                   const struct node_selector *affinity);
-/* `ret_error`, if not NULL, gets the matcher's error when that is why nothing matched, else empty. */
-bool required_affinity_matches(const struct required_affinity *r, const struct node_identity *node,
-                               struct str *ret_error);

@@ -14,7 +14,7 @@ enum {
     EFFORT_BYTES_FREE = 32 << 20,
     EFFORT_BYTES_PER_BYTE = 2048,
     EFFORT_SECONDS_FREE = 1,
-    EFFORT_US_PER_BYTE = 50,
+    EFFORT_US_PER_BYTE = 10,
 };
 
 static inline void effort_spent(int signal_number)
@@ -25,7 +25,7 @@ static inline void effort_spent(int signal_number)
 
 static inline void effort_timer(size_t us)
 {
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#ifdef FUZZING
     struct itimerval timer = { .it_value = { (time_t)(us / 1000000), (suseconds_t)(us % 1000000) } };
     signal(SIGVTALRM, effort_spent);
     setitimer(ITIMER_VIRTUAL, &timer, NULL);

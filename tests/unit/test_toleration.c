@@ -1,5 +1,5 @@
-/* Tolerations: key, effect, operators, the gate for comparisons, the first taint that is in the way. */
-#include "api/toleration.h"
+/* Tolerations: key, effect, operators, the gate for comparisons. */
+#include "plugins/plugins.h"
 #include "tests/test.h"
 
 TEST(a_toleration_tolerates)
@@ -10,47 +10,47 @@ TEST(a_toleration_tolerates)
         const char *taint[3];      /* key, value, effect */
         bool tolerates, comparing;
     } rows[] = {
-        { "all equal", { "k", "Equal", "v", "E" }, { "k", "v", "E" }, true, true },
-        { "no operator is Equal", { "k", "", "v", "E" }, { "k", "v", "E" }, true, true },
-        { "other value", { "k", "", "w", "E" }, { "k", "v", "E" }, false, false },
-        { "other key", { "l", "Exists", "", "" }, { "k", "v", "E" }, false, false },
-        { "other effect", { "k", "Exists", "", "F" }, { "k", "v", "E" }, false, false },
-        { "any effect", { "k", "Exists", "", "" }, { "k", "v", "E" }, true, true },
-        { "everything", { "", "Exists", "", "" }, { "k", "v", "E" }, true, true },
-        { "any key but the value", { "", "", "v", "" }, { "k", "v", "E" }, true, true },
-        { "unknown operator", { "k", "equal", "v", "" }, { "k", "v", "E" }, false, false },
-        { "less", { "k", "Lt", "5", "" }, { "k", "4", "E" }, false, true },
-        { "not less", { "k", "Lt", "5", "" }, { "k", "5", "E" }, false, false },
-        { "greater", { "k", "Gt", "-5", "" }, { "k", "-4", "E" }, false, true },
-        { "not greater", { "k", "Gt", "5", "" }, { "k", "5", "E" }, false, false },
-        { "leading zero", { "k", "Lt", "05", "" }, { "k", "4", "E" }, false, false },
-        { "plus sign", { "k", "Lt", "5", "" }, { "k", "+4", "E" }, false, false },
-        { "too large", { "k", "Gt", "5", "" }, { "k", "9223372036854775808", "E" }, false, false },
+        { "all equal", { "k", "Equal", "v", "NoSchedule" }, { "k", "v", "NoSchedule" }, true, true },
+        { "no operator is Equal", { "k", "", "v", "NoSchedule" }, { "k", "v", "NoSchedule" }, true, true },
+        { "other value", { "k", "", "w", "NoSchedule" }, { "k", "v", "NoSchedule" }, false, false },
+        { "other key", { "l", "Exists", "", "" }, { "k", "v", "NoSchedule" }, false, false },
+        { "other effect", { "k", "Exists", "", "NoExecute" }, { "k", "v", "NoSchedule" }, false, false },
+        { "any effect", { "k", "Exists", "", "" }, { "k", "v", "NoSchedule" }, true, true },
+        { "everything", { "", "Exists", "", "" }, { "k", "v", "NoSchedule" }, true, true },
+        { "any key but the value", { "", "", "v", "" }, { "k", "v", "NoSchedule" }, true, true },
+        { "unknown operator", { "k", "equal", "v", "" }, { "k", "v", "NoSchedule" }, false, false },
+        { "less", { "k", "Lt", "5", "" }, { "k", "4", "NoSchedule" }, false, true },
+        { "not less", { "k", "Lt", "5", "" }, { "k", "5", "NoSchedule" }, false, false },
+        { "greater", { "k", "Gt", "-5", "" }, { "k", "-4", "NoSchedule" }, false, true },
+        { "not greater", { "k", "Gt", "5", "" }, { "k", "5", "NoSchedule" }, false, false },
+        { "leading zero", { "k", "Lt", "05", "" }, { "k", "4", "NoSchedule" }, false, false },
+        { "plus sign", { "k", "Lt", "5", "" }, { "k", "+4", "NoSchedule" }, false, false },
+        { "too large", { "k", "Gt", "5", "" }, { "k", "9223372036854775808", "NoSchedule" }, false, false },
     };
+    struct sym_table syms;
+    sym_init(&syms);
+    struct arena a;
+    arena_init(&a);
+    struct err e;
+    err_init(&e, &a);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const char *const *of = rows[i].toleration, *const *by = rows[i].taint;
-        struct toleration t = { str_of(of[0]), str_of(of[1]), str_of(of[2]), str_of(of[3]) };
-        struct taint taint = { str_of(by[0]), str_of(by[1]), str_of(by[2]) };
-        CHECK_INT(rows[i].name, toleration_tolerates(&t, &taint, false), rows[i].tolerates);
-        CHECK_INT(rows[i].name, toleration_tolerates(&t, &taint, true), rows[i].comparing);
+        const char *pod_text = arena_printf(&a,
+                                            "{\"spec\":{\"tolerations\":[{\"key\":\"%s\",\"operator\":\"%s\","
+                                            "\"value\":\"%s\",\"effect\":\"%s\"}]}}",
+                                            of[0], of[1], of[2], of[3]);
+        const char *node_text =
+            arena_printf(&a, "{\"spec\":{\"taints\":[{\"key\":\"%s\",\"value\":\"%s\",\"effect\":\"%s\"}]}}", by[0],
+                         by[1], by[2]);
+        const struct pod *pod;
+        const struct node *node;
+        CHECK(!pod_decode(&syms, TYPED_JSON, str_of(pod_text), &pod, &e));
+        CHECK(!node_decode(&syms, TYPED_JSON, str_of(node_text), &node, &e));
+        CHECK_INT(rows[i].name, tolerates(pod->tolerations, node->taints, &syms, false), rows[i].tolerates);
+        CHECK_INT(rows[i].name, tolerates(pod->tolerations, node->taints, &syms, true), rows[i].comparing);
+        pod_unref(&syms, pod);
+        node_unref(&syms, node);
     }
-}
-
-TEST(the_first_taint_in_the_way)
-{
-    static const struct taint at[] = { { STR("a"), STR(""), STR("PreferNoSchedule") },
-                                       { STR("b"), STR("1"), STR("NoSchedule") },
-                                       { STR("c"), STR(""), STR("NoExecute") } };
-    static const struct toleration two[] = { { STR("a"), STR("Exists"), STR(""), STR("") },
-                                             { STR("b"), STR("Lt"), STR("2"), STR("") } };
-    struct taints taints = { at, 3 };
-    struct tolerations none = { 0 }, some = { two, 2 };
-    CHECK(taints_first_untolerated(taints, none, NULL, false) == &at[0]);
-    CHECK(taints_first_untolerated(taints, none, taint_is_hard, false) == &at[1]);
-    CHECK(taints_first_untolerated(taints, none, taint_is_prefer, false) == &at[0]);
-    CHECK(taints_first_untolerated(taints, some, NULL, false) == &at[1]);
-    CHECK(taints_first_untolerated(taints, some, NULL, true) == &at[2]);
-    CHECK(taints_first_untolerated((struct taints){ at, 2 }, some, NULL, true) == NULL);
-    CHECK(toleration_same(&two[0], &two[0]));
-    CHECK(!toleration_same(&two[0], &two[1]));
+    arena_fini(&a);
+    sym_fini(&syms);
 }

@@ -1,9 +1,8 @@
 /* tests/vectors/selectors.c - selectors.jsonl.gz: label, field and node selectors, taints. */
 #include "api/field_selector.h"
 #include "api/label_selector.h"
-#include "api/node_selector.h"
 #include "api/selector_parse.h"
-#include "api/toleration.h"
+#include "plugins/plugins.h"
 #include "tests/vectors/vectors.h"
 
 /* ---- inputs out of a record ---- */
@@ -45,37 +44,6 @@ static const struct match_expression *read_expressions(struct arena *a, yyjson_v
                                            read_strs(a, yyjson_obj_get(item, "values")) };
     *ret_n = yyjson_arr_size(list);
     return at;
-}
-
-static struct node_selector_term read_term(struct arena *a, yyjson_val *object)
-{
-    struct node_selector_term term = { 0 };
-    term.expressions =
-        read_expressions(a, yyjson_obj_get(object, "matchExpressions"), &term.n_expressions);
-    term.fields = read_expressions(a, yyjson_obj_get(object, "matchFields"), &term.n_fields);
-    return term;
-}
-
-/* NULL when the record has none. */
-static const struct node_selector *read_node_selector(struct arena *a, yyjson_val *object)
-{
-    if (!object)
-        return NULL;
-    yyjson_val *list = yyjson_obj_get(object, "nodeSelectorTerms"), *item;
-    struct node_selector_term *terms =
-        ARENA_NEW_N(a, struct node_selector_term, yyjson_arr_size(list));
-    size_t i, n;
-    yyjson_arr_foreach(list, i, n, item)
-        terms[i] = read_term(a, item);
-    struct node_selector *selector = ARENA_NEW(a, struct node_selector);
-    *selector = (struct node_selector){ terms, yyjson_arr_size(list) };
-    return selector;
-}
-
-static struct node_identity read_node(struct arena *a, yyjson_val *object)
-{
-    return (struct node_identity){ vector_str(object, "name"),
-                                   read_labels(a, yyjson_obj_get(object, "labels")) };
 }
 
 /* ---- label and field selectors ---- */
@@ -195,113 +163,181 @@ static void check_field(struct vector_case *c)
     }
 }
 
-/* ---- node selectors ---- */
+/* ---- node selectors and taints: by the typed forms of a pod and its nodes ---- */
 
-static void check_node_selector(struct vector_case *c)
+struct world {
+    struct vector_case *c;
+    struct sym_table syms;
+    const struct pod *pod;
+};
+
+/* A member of the record as JSON text; null when it is not there. */
+static struct str member(struct vector_case *c, yyjson_val *object, const char *name)
 {
-    const struct node_selector *selector =
-        read_node_selector(c->arena, yyjson_obj_get(c->record, "selector"));
-    struct node_matcher m = node_selector_compile(c->arena, selector, NULL);
-    vector_text(c, "error", m.error, vector_str(c->record, "error"));
+    yyjson_val *value = yyjson_obj_get(object, name);
+    return value ? vector_json(c, value) : STR("null");
+}
+
+/* False when the pod does not decode. */
+static bool world_init(struct world *w, struct vector_case *c, const char *pod)
+{
+    struct err e;
+    err_init(&e, c->arena);
+    *w = (struct world){ .c = c };
+    sym_init(&w->syms);
+    if (!pod_decode(&w->syms, TYPED_JSON, str_of(pod), &w->pod, &e))
+        return true;
+    vector_mismatch(c, "%s", e.message);
+    sym_fini(&w->syms);
+    return false;
+}
+
+static void world_fini(struct world *w)
+{
+    pod_unref(&w->syms, w->pod);
+    sym_fini(&w->syms);
+}
+
+/* NULL when it does not decode. */
+static const struct node *world_node(struct world *w, const char *text)
+{
+    struct err e;
+    err_init(&e, w->c->arena);
+    const struct node *node;
+    if (!node_decode(&w->syms, TYPED_JSON, str_of(text), &node, &e))
+        return node;
+    vector_mismatch(w->c, "%s", e.message);
+    return NULL;
+}
+
+/* Calls `compare` for each node of the record. */
+static void each_node(struct world *w, void (*compare)(struct world *w, const struct node *node, yyjson_val *want))
+{
     size_t i, n;
     yyjson_val *item;
-    yyjson_arr_foreach(yyjson_obj_get(c->record, "nodes"), i, n, item) {
-        struct node_identity node = read_node(c->arena, item);
-        bool match = node_matcher_matches(&m, &node);
-        vector_int(c, "match", match, vector_bool(item, "match"));
-        vector_text(c, "node error", match ? STR("") : m.error, vector_str(item, "error"));
+    yyjson_arr_foreach(yyjson_obj_get(w->c->record, "nodes"), i, n, item) {
+        struct str name = member(w->c, item, "name"), labels = member(w->c, item, "labels");
+        const char *text = arena_printf(w->c->arena, "{\"metadata\":{\"name\":%.*s,\"labels\":%.*s}}", STR_ARG(name),
+                                        STR_ARG(labels));
+        const struct node *node = world_node(w, text);
+        if (!node)
+            continue;
+        compare(w, node, item);
+        node_unref(&w->syms, node);
     }
 }
 
+static bool labels_match(const struct pod_node_affinity *a, const struct node *node)
+{
+    for (uint32_t i = 0; a && i < a->node_selector.n; i++)
+        if (label_set_get(node->meta.labels, a->node_selector.at[i].key) != a->node_selector.at[i].value)
+            return false;
+    return true;
+}
+
+static void compare_required(struct world *w, const struct node *node, yyjson_val *want)
+{
+    const struct pod_node_affinity *a = w->pod->node_affinity;
+    bool match = pod_wants_node(w->pod, node, &w->syms), by_affinity = !match && labels_match(a, node);
+    vector_int(w->c, "match", match, vector_bool(want, "match"));
+    vector_text(w->c, "node error", by_affinity ? str_of(a->required.error) : STR(""), vector_str(want, "error"));
+}
+
+/* nodeSelector: the whole error. required: with labels, and errors only where they count. */
 static void check_required(struct vector_case *c)
 {
-    struct labels node_selector =
-        read_labels(c->arena, yyjson_obj_get(c->record, "nodeSelector"));
-    struct required_affinity r = required_affinity_compile(
-        c->arena, node_selector,
-        read_node_selector(c->arena, yyjson_obj_get(c->record, "selector")));
-    size_t i, n;
-    yyjson_val *item;
-    yyjson_arr_foreach(yyjson_obj_get(c->record, "nodes"), i, n, item) {
-        struct node_identity node = read_node(c->arena, item);
-        struct str error;
-        vector_int(c, "match", required_affinity_matches(&r, &node, &error), vector_bool(item, "match"));
-        vector_text(c, "node error", error, vector_str(item, "error"));
-    }
+    struct str labels = member(c, c->record, "nodeSelector"), selector = member(c, c->record, "selector");
+    struct world w;
+    if (!world_init(&w, c, arena_printf(c->arena,
+                                        "{\"spec\":{\"nodeSelector\":%.*s,\"affinity\":{\"nodeAffinity\":{"
+                                        "\"requiredDuringSchedulingIgnoredDuringExecution\":%.*s}}}}",
+                                        STR_ARG(labels), STR_ARG(selector))))
+        return;
+    const struct pod_node_affinity *a = w.pod->node_affinity;
+    if (vector_has(c->record, "error"))
+        vector_text(c, "error", str_of(a ? a->required.error : NULL), vector_str(c->record, "error"));
+    each_node(&w, compare_required);
+    world_fini(&w);
+}
+
+static void compare_score(struct world *w, const struct node *node, yyjson_val *want)
+{
+    const struct pod_node_affinity *a = w->pod->node_affinity;
+    int64_t score = 0;
+    for (uint32_t i = 0; a && i < a->n_preferred; i++)
+        if (node_rule_matches(&a->preferred[i].term, node->meta.labels, node->name, &w->syms))
+            score += a->preferred[i].weight;
+    vector_int(w->c, "score", score, vector_num(want, "score"));
 }
 
 static void check_preferred(struct vector_case *c)
 {
-    yyjson_val *list = yyjson_obj_get(c->record, "preferred"), *item;
-    size_t i, n, n_terms = yyjson_arr_size(list);
-    struct preferred_term *terms = ARENA_NEW_N(c->arena, struct preferred_term, n_terms);
-    yyjson_arr_foreach(list, i, n, item)
-        terms[i] = (struct preferred_term){ (int32_t)vector_num(item, "weight"),
-                                            read_term(c->arena, yyjson_obj_get(item, "preference")) };
-    struct node_matcher m = preferred_terms_compile(c->arena, terms, n_terms, NULL);
-    vector_text(c, "error", m.error, vector_str(c->record, "error"));
-    yyjson_arr_foreach(yyjson_obj_get(c->record, "nodes"), i, n, item) {
-        struct node_identity node = read_node(c->arena, item);
-        vector_int(c, "score", node_matcher_score(&m, &node), vector_num(item, "score"));
-    }
+    struct str preferred = member(c, c->record, "preferred");
+    struct world w;
+    if (!world_init(&w, c, arena_printf(c->arena,
+                                        "{\"spec\":{\"affinity\":{\"nodeAffinity\":{"
+                                        "\"preferredDuringSchedulingIgnoredDuringExecution\":%.*s}}}}",
+                                        STR_ARG(preferred))))
+        return;
+    const struct pod_node_affinity *a = w.pod->node_affinity;
+    vector_text(c, "error", str_of(a ? a->preferred_error : NULL), vector_str(c->record, "error"));
+    each_node(&w, compare_score);
+    world_fini(&w);
 }
 
-/* ---- taints ---- */
-
-static struct tolerations read_tolerations(struct arena *a, yyjson_val *list)
+static void compare_table(struct world *w, const struct node *node, const char *name, bool comparing)
 {
-    struct toleration *at = ARENA_NEW_N(a, struct toleration, yyjson_arr_size(list));
-    size_t i, n;
-    yyjson_val *item;
-    yyjson_arr_foreach(list, i, n, item)
-        at[i] = (struct toleration){ .key = vector_str(item, "key"), .op = vector_str(item, "operator"),
-                                     .value = vector_str(item, "value"),
-                                     .effect = vector_str(item, "effect") };
-    return (struct tolerations){ at, yyjson_arr_size(list) };
-}
-
-static struct taints read_taints(struct arena *a, yyjson_val *list)
-{
-    struct taint *at = ARENA_NEW_N(a, struct taint, yyjson_arr_size(list));
-    size_t i, n;
-    yyjson_val *item;
-    yyjson_arr_foreach(list, i, n, item)
-        at[i] = (struct taint){ .key = vector_str(item, "key"), .value = vector_str(item, "value"),
-                                .effect = vector_str(item, "effect") };
-    return (struct taints){ at, yyjson_arr_size(list) };
-}
-
-static void compare_table(struct vector_case *c, struct tolerations tolerations, struct taints taints,
-                          const char *name, bool comparing)
-{
-    yyjson_val *table = yyjson_obj_get(c->record, name);
-    vector_int(c, name, (int64_t)tolerations.n, (int64_t)yyjson_arr_size(table));
-    for (size_t i = 0; i < tolerations.n; i++) {
+    yyjson_val *table = yyjson_obj_get(w->c->record, name);
+    vector_int(w->c, name, w->pod->n_tolerations, (int64_t)yyjson_arr_size(table));
+    for (uint32_t i = 0; i < w->pod->n_tolerations; i++) {
         yyjson_val *row = yyjson_arr_get(table, i);
-        vector_int(c, name, (int64_t)taints.n, (int64_t)yyjson_arr_size(row));
-        for (size_t k = 0; k < taints.n; k++)
-            vector_int(c, name, toleration_tolerates(&tolerations.at[i], &taints.at[k], comparing),
+        vector_int(w->c, name, node->n_taints, (int64_t)yyjson_arr_size(row));
+        for (uint32_t k = 0; k < node->n_taints; k++)
+            vector_int(w->c, name, tolerates(&w->pod->tolerations[i], &node->taints[k], &w->syms, comparing),
                        yyjson_get_bool(yyjson_arr_get(row, k)));
     }
 }
 
-static void compare_first(struct vector_case *c, struct tolerations tolerations, struct taints taints,
-                          const char *name, taint_filter *filter, bool comparing)
+static bool tolerated(const struct world *w, const struct taint_form *taint, bool comparing)
 {
-    const struct taint *first = taints_first_untolerated(taints, tolerations, filter, comparing);
-    vector_int(c, name, first ? first - taints.at : -1, vector_num(c->record, name));
+    for (uint32_t i = 0; i < w->pod->n_tolerations; i++)
+        if (tolerates(&w->pod->tolerations[i], taint, &w->syms, comparing))
+            return true;
+    return false;
+}
+
+static void compare_first(struct world *w, const struct node *node, const char *name, bool hard, bool comparing)
+{
+    int64_t first = -1;
+    for (uint32_t k = 0; k < node->n_taints && first < 0; k++) {
+        enum taint_effect effect = node->taints[k].effect;
+        bool counts = !hard || effect == EFFECT_NO_SCHEDULE || effect == EFFECT_NO_EXECUTE;
+        if (counts && !tolerated(w, &node->taints[k], comparing))
+            first = k;
+    }
+    vector_int(w->c, name, first, vector_num(w->c->record, name));
+    if (hard)
+        vector_int(w->c, name, first < 0,
+                   tolerates_all_hard(w->pod, node->taints, node->n_taints, &w->syms, comparing));
 }
 
 static void check_taints(struct vector_case *c)
 {
-    struct tolerations tolerations =
-        read_tolerations(c->arena, yyjson_obj_get(c->record, "tolerations"));
-    struct taints taints = read_taints(c->arena, yyjson_obj_get(c->record, "taints"));
-    compare_table(c, tolerations, taints, "tolerates", false);
-    compare_table(c, tolerations, taints, "toleratesComparing", true);
-    compare_first(c, tolerations, taints, "untolerated", NULL, false);
-    compare_first(c, tolerations, taints, "untoleratedHard", taint_is_hard, false);
-    compare_first(c, tolerations, taints, "untoleratedHardComparing", taint_is_hard, true);
+    struct str tolerations = member(c, c->record, "tolerations"), taints = member(c, c->record, "taints");
+    struct world w;
+    if (!world_init(&w, c, arena_printf(c->arena, "{\"spec\":{\"tolerations\":%.*s}}", STR_ARG(tolerations))))
+        return;
+    const struct node *node =
+        world_node(&w, arena_printf(c->arena, "{\"spec\":{\"taints\":%.*s}}", STR_ARG(taints)));
+    if (node) {
+        compare_table(&w, node, "tolerates", false);
+        compare_table(&w, node, "toleratesComparing", true);
+        compare_first(&w, node, "untolerated", false, false);
+        compare_first(&w, node, "untoleratedHard", true, false);
+        compare_first(&w, node, "untoleratedHardComparing", true, true);
+        node_unref(&w.syms, node);
+    }
+    world_fini(&w);
 }
 
 void check_selectors(struct vector_case *c)
@@ -313,7 +349,7 @@ void check_selectors(struct vector_case *c)
         { "label", check_label },
         { "labelSelector", check_label_selector },
         { "field", check_field },
-        { "nodeSelector", check_node_selector },
+        { "nodeSelector", check_required },
         { "required", check_required },
         { "preferred", check_preferred },
         { "taints", check_taints },
