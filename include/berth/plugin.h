@@ -51,7 +51,8 @@ enum berth_code {
     BERTH_UNRESOLVABLE = 3,  /* no, and evicting cannot help */
     BERTH_WAIT = 4,          /* permit only: not yet */
     BERTH_SKIP = 5,          /* pre_filter, pre_score: this plugin has nothing to say about this pod */
-    BERTH_PENDING = 6,       /* pre_filter, filter: not until something happens that is under way; then without back-off */
+    BERTH_PENDING = 6,       /* filter, reserve, permit: not until something that is under way is done; when an event that
+                                the plugin registered for tells of it, the pod is tried without back-off */
 };
 
 enum { BERTH_TEXT_BYTES_MAX = 1024 }; /* of a reason; longer ones are cut */

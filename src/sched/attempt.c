@@ -440,6 +440,8 @@ void attempt_diagnose(struct attempt *a)
         a->statuses[id] = status;
         if (status.plugin && verdict_rejects(status.verdict))
             a->rejectors |= 1ull << status.plugin->index;
+        if (status.plugin && status.verdict.code == V_PENDING)
+            a->pending |= 1ull << status.plugin->index;
     }
     c->statuses = a->statuses;
 }

@@ -2,6 +2,7 @@
 #include "sched/plugin_host.h"
 
 #include "base/log.h"
+#include "sched/plugin_wrap.h"
 #include "sched/queued_pod.h"
 #include "sched/sched.h"
 
@@ -368,8 +369,9 @@ static void allow(struct berth_call *call, const char *uid)
 
 static void reject(struct berth_call *call, const char *uid, const char *reason)
 {
+    struct str cut = plugin_cut_text(reason ? reason : "");
     if (may_release(call))
-        sched_permit(call->cycle->sched, uid, call->plugin, false, reason ? reason : "");
+        sched_permit(call->cycle->sched, uid, call->plugin, false, arena_cstr(call->arena, cut));
 }
 
 static int64_t now_ms(struct berth_call *call)
@@ -384,7 +386,7 @@ static uint64_t random_number(struct berth_call *call)
 
 static void log_message(struct berth_call *call, int level, const char *message)
 {
-    LOG(level, "Message of a plugin", KS("plugin", call->plugin->plugin->name), KS("message", message));
+    LOG(level, "Message of a plugin", KS("plugin", call->plugin->plugin->name), KS("message", message ? message : ""));
 }
 
 /* ---- The queue ---- */

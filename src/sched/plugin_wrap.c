@@ -1,7 +1,8 @@
 /* sched/plugin_wrap.c - a library's table of functions as a struct plugin; see plugin_wrap.h.
  *
  * Every function here has the same shape: say which call it is, call the library, bring what it says
- * into berth's terms. Equal reasons become one text per instance, so that a constant reason costs no
+ * into berth's terms. Nothing of the library's memory is kept but its functions: texts and lists are
+ * copied before the next call can change them. Equal reasons become one text per instance, so that a constant reason costs no
  * memory per node. */
 #include "sched/plugin_wrap.h"
 
@@ -55,8 +56,7 @@ static const struct berth_node *handle(const struct node_view *view)
 
 /* ---- Verdicts ---- */
 
-/* At most BERTH_TEXT_BYTES_MAX bytes, no half character at the end. */
-static struct str cut_text(const char *text)
+struct str plugin_cut_text(const char *text)
 {
     struct str all = { text, strnlen(text, BERTH_TEXT_BYTES_MAX + 1) };
     if (all.n <= BERTH_TEXT_BYTES_MAX)
@@ -69,7 +69,7 @@ static struct str cut_text(const char *text)
 
 static const char *keep_text(struct instance *i, struct arena *arena, const char *text)
 {
-    struct str cut = cut_text(text);
+    struct str cut = plugin_cut_text(text);
     union map_value *known = map_str_find(&i->texts, cut);
     if (known)
         return known->const_ptr;
@@ -101,14 +101,19 @@ static struct verdict take(const struct berth_call *call, struct berth_verdict v
 
 /* ---- Queue ---- */
 
-/* The queue's scratch memory is not reset between pods: what this call took is given back. */
+/* The queue's scratch memory is not reset between pods: what this call took is given back, and with it
+ * the memory that the text may be in. */
 static struct verdict pre_enqueue(const struct plugin_instance *p, struct cycle *c)
 {
     struct berth_call call = call_in(p, c, CALL_PRE_ENQUEUE);
     struct arena_mark mark = arena_save(c->arena);
     struct berth_verdict v = table_of(p)->pre_enqueue(data_of(p), &call);
+    struct str cut = plugin_cut_text(v.text ? v.text : "");
+    char text[BERTH_TEXT_BYTES_MAX + 1];
+    memcpy(text, cut.p, cut.n);
+    text[cut.n] = '\0';
     arena_rewind(c->arena, mark);
-    return take(&call, v, CODES_ALWAYS);
+    return take(&call, (struct berth_verdict){ v.code, v.text ? text : NULL }, CODES_ALWAYS);
 }
 
 static bool less(const struct plugin_instance *p, const struct queued_pod *a, const struct queued_pod *b)
@@ -147,7 +152,8 @@ static enum hint hint(const struct hint_context *h, const struct pod *waiting, c
 static struct verdict pre_filter(const struct plugin_instance *p, struct cycle *c, struct node_names *ret_names)
 {
     struct berth_call call = call_in(p, c, CALL_PRE_FILTER);
-    struct verdict v = take(&call, table_of(p)->pre_filter(data_of(p), &call), CODES_ALWAYS | CODE(SKIP));
+    uint32_t codes = (CODES_ALWAYS | CODE(SKIP)) & ~CODE(PENDING);
+    struct verdict v = take(&call, table_of(p)->pre_filter(data_of(p), &call), codes);
     if (call.narrows) {
         sym *names = arena_alloc(c->arena, call.narrowed.n * sizeof(*names));
         memcpy(names, call.narrowed.at, call.narrowed.n * sizeof(*names));
@@ -293,9 +299,23 @@ static const struct plugin_event *wrap_events(const struct berth_plugin *table)
     return events;
 }
 
+/* In place of the library's own. */
+static void copy_lists(struct berth_plugin *t)
+{
+    struct str name = str_of(t->name);
+    t->name = memcpy(mem_zalloc(name.n + 1), name.p, name.n);
+    if (!t->events)
+        return;
+    struct berth_registration *events = mem_zalloc((t->n_events + 1) * sizeof(*events));
+    if (t->n_events)
+        memcpy(events, t->events, t->n_events * sizeof(*events));
+    t->events = events;
+}
+
 void plugin_wrap(struct wrapped_plugin *w)
 {
-    const struct berth_plugin *t = &w->table;
+    struct berth_plugin *t = &w->table;
+    copy_lists(t);
     w->plugin = (struct plugin){
         .name = t->name,
         .init = init,
@@ -321,5 +341,9 @@ void plugin_wrap(struct wrapped_plugin *w)
 
 void plugin_unwrap(struct wrapped_plugin *w)
 {
+    if (!w->plugin.name)
+        return; /* it came to nothing */
     free((void *)(uintptr_t)w->plugin.events);
+    free((void *)(uintptr_t)w->table.events);
+    free((void *)(uintptr_t)w->table.name);
 }

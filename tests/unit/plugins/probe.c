@@ -31,9 +31,28 @@ static bool init(const char *args, size_t n_args, void **ret_data, char *error, 
     return *ret_data != NULL;
 }
 
+static const struct berth_verdict pending = { BERTH_PENDING, "soon" };
+
+/* A reason in memory that is used for another one in the next call, or that the host takes back. */
+static struct berth_verdict fleeting(struct berth_call *call, const char *of)
+{
+    static char *text;
+    free(text);
+    text = malloc(100);
+    snprintf(text, 100, "fleeting %s", of);
+    if (!told(call, "fleeting-large"))
+        return (struct berth_verdict){ BERTH_UNSCHEDULABLE, text };
+    (void)host->alloc(call, 16);
+    char *large = host->alloc(call, 2 << 20); /* a piece of its own */
+    strcpy(large, text);
+    return (struct berth_verdict){ BERTH_UNSCHEDULABLE, large };
+}
+
 static struct berth_verdict pre_enqueue(void *data, struct berth_call *call)
 {
     (void)data;
+    if (told(call, "fleeting-large"))
+        return fleeting(call, "gate");
     char *scratch = host->alloc(call, 100);
     snprintf(scratch, 100, "gated: %s", host->pod_name(call, host->pod(call)));
     return told(call, "gate") ? (struct berth_verdict){ BERTH_UNRESOLVABLE, scratch } : pass;
@@ -67,6 +86,8 @@ static struct berth_verdict pre_filter(void *data, struct berth_call *call)
     host->set_state(call, count);
     if (told(call, "skip"))
         return (struct berth_verdict){ BERTH_SKIP, NULL };
+    if (told(call, "pending-early"))
+        return pending;
     if (told(call, "wait-early"))
         return (struct berth_verdict){ BERTH_WAIT, NULL };
     if (told(call, "narrow")) {
@@ -93,6 +114,10 @@ static struct berth_verdict filter(void *data, struct berth_call *call, const st
         memset(reason, 'x', sizeof(reason) - 1);
         return (struct berth_verdict){ BERTH_UNSCHEDULABLE, reason };
     }
+    if (told(call, "pending-filter"))
+        return pending;
+    if (told(call, "fleeting"))
+        return fleeting(call, host->node_name(call, node));
     if (told(call, "nothing"))
         return (struct berth_verdict){ BERTH_UNRESOLVABLE, "no" };
     return told(call, "nonsense") ? (struct berth_verdict){ 77, "what" } : pass;
@@ -148,6 +173,8 @@ static struct berth_verdict reserve(void *data, struct berth_call *call, const c
     snprintf(note, 64, "%s on %s", host->pod_name(call, host->pod(call)), node);
     host->set_binding_state(call, note);
     SAY(call, "reserve %s", note);
+    if (told(call, "pending-reserve"))
+        return pending;
     return told(call, "full") ? (struct berth_verdict){ BERTH_UNSCHEDULABLE, "full" } : pass;
 }
 
@@ -166,6 +193,15 @@ static struct berth_verdict permit(void *data, struct berth_call *call, const ch
         host->allow(call, "uid-waits");
     if (told(call, "dismiss"))
         host->reject(call, "uid-waits", "dismissed");
+    if (told(call, "dismiss-at-length")) {
+        char *reason = malloc(5000);
+        memset(reason, 'x', 4999);
+        reason[4999] = '\0';
+        host->reject(call, "uid-waits", reason);
+        free(reason);
+    }
+    if (told(call, "pending-permit"))
+        return pending;
     return told(call, "wait") ? (struct berth_verdict){ BERTH_WAIT, NULL } : pass;
 }
 
