@@ -2,6 +2,8 @@
  * have them. Points: Score. Upstream: plugins/imagelocality, v1.36. */
 #include "plugins/plugins.h"
 
+#include "base/arith.h"
+
 #define MIB (1024ll * 1024)
 enum { MIN_MIB = 23, MAX_MIB_PER_CONTAINER = 1000 };
 
@@ -10,7 +12,7 @@ enum { MIN_MIB = 23, MAX_MIB_PER_CONTAINER = 1000 };
 static int64_t scaled_size(const struct cache *cache, const struct image_state *image)
 {
     double share = (double)image->n_nodes / (double)cache->order.n;
-    return (int64_t)((double)image->size_bytes * share);
+    return wrap_double((double)image->size_bytes * share);
 }
 
 static int64_t score_of_sum(const struct pod *pod, int64_t sum)
@@ -39,7 +41,7 @@ static int64_t score(const struct plugin_instance *p, struct cycle *c, const str
     for (uint32_t i = 0; i < c->pod->n_images; i++) {
         const struct image_state *image = cache_image(c->cache, c->pod->images[i]);
         if (image && has_image(n->node, c->pod->images[i]))
-            sum += scaled_size(c->cache, image);
+            sum = wrap_add(sum, scaled_size(c->cache, image));
     }
     return score_of_sum(c->pod, sum);
 }

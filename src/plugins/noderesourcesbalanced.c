@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "base/arith.h"
+
 #include "plugins/resource_score.h"
 
 struct data {
@@ -70,7 +72,7 @@ static int64_t balance(const double *fractions, uint32_t n)
             squares += (fractions[i] - mean) * (fractions[i] - mean);
         deviation = sqrt(squares / n);
     }
-    return (int64_t)((1 - deviation) * (double)SCORE_MAX);
+    return wrap_double((1 - deviation) * (double)SCORE_MAX);
 }
 
 static double fraction(int64_t used, int64_t alloc)
@@ -81,7 +83,7 @@ static double fraction(int64_t used, int64_t alloc)
 
 static int64_t points(const double *with, const double *without, uint32_t n)
 {
-    return SCORE_MAX / 2 + (SCORE_MAX / 2 + balance(with, n) - balance(without, n)) / 2;
+    return wrap_add(SCORE_MAX / 2, wrap_sub(wrap_add(SCORE_MAX / 2, balance(with, n)), balance(without, n)) / 2);
 }
 
 static int64_t score(const struct plugin_instance *p, struct cycle *c, const struct node_view *n)
@@ -98,7 +100,7 @@ static int64_t score(const struct plugin_instance *p, struct cycle *c, const str
         int64_t alloc, used;
         if (!resource_on_node(&d->scorer, q, i, n, &alloc, &used))
             continue;
-        with[n_counted] = fraction((int64_t)((uint64_t)used + (uint64_t)q->want[i]), alloc);
+        with[n_counted] = fraction(wrap_add(used, q->want[i]), alloc);
         without[n_counted++] = fraction(used, alloc);
     }
     int64_t result = points(with, without, n_counted);
@@ -123,7 +125,8 @@ static void score_block(const struct plugin_instance *p, struct cycle *c, int64_
         int64_t cpu = col->alloc_milli_cpu[id], memory = col->alloc_memory[id];
         if (is_plain && cpu && memory) {
             int64_t used_cpu = col->used_milli_cpu[id], used_memory = col->used_memory[id];
-            double with[2] = { fraction(used_cpu + q->want[0], cpu), fraction(used_memory + q->want[1], memory) };
+            double with[2] = { fraction(wrap_add(used_cpu, q->want[0]), cpu),
+                               fraction(wrap_add(used_memory, q->want[1]), memory) };
             double without[2] = { fraction(used_cpu, cpu), fraction(used_memory, memory) };
             scores[i] = points(with, without, 2);
         } else {

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "base/arith.h"
+
 #define EXACT_MAX (1ll << 46) /* 100 times that is below 2^53 */
 
 struct shape_point *shape_scaled(const struct shape_point *shape, uint32_t n)
@@ -115,12 +117,12 @@ static int64_t points(const struct resource_scorer *s, int64_t requested, int64_
 {
     switch (s->type) {
     case SCORING_LEAST_ALLOCATED:
-        return requested > alloc ? 0 : (int64_t)((uint64_t)(alloc - requested) * SCORE_MAX) / alloc;
+        return requested > alloc ? 0 : wrap_div(wrap_mul(wrap_sub(alloc, requested), SCORE_MAX), alloc);
     case SCORING_MOST_ALLOCATED:
-        return (int64_t)((uint64_t)(requested > alloc ? alloc : requested) * SCORE_MAX) / alloc;
+        return wrap_div(wrap_mul(requested > alloc ? alloc : requested, SCORE_MAX), alloc);
     case SCORING_REQUESTED_TO_CAPACITY_RATIO:
         return shape_score(s->shape, s->n_shape,
-                           requested > alloc ? 100 : (int64_t)((uint64_t)requested * 100) / alloc);
+                           requested > alloc ? 100 : wrap_div(wrap_mul(requested, 100), alloc));
     }
     return 0;
 }
@@ -134,15 +136,15 @@ int64_t resource_scorer_score(const struct resource_scorer *s, const struct reso
         int64_t alloc, used;
         if (!resource_on_node(s, q, i, n, &alloc, &used))
             continue;
-        int64_t p = points(s, (int64_t)((uint64_t)used + (uint64_t)q->want[i]), alloc);
+        int64_t p = points(s, wrap_add(used, q->want[i]), alloc);
         if (by_shape && p <= 0)
             continue; /* counts in neither sum */
-        sum += p * s->resources[i].weight;
+        sum = wrap_add(sum, wrap_mul(p, s->resources[i].weight));
         weights += s->resources[i].weight;
     }
     if (weights == 0)
         return 0;
-    return by_shape ? (int64_t)round((double)sum / (double)weights) : sum / weights;
+    return by_shape ? wrap_double(round((double)sum / (double)weights)) : wrap_div(sum, weights);
 }
 
 /* The usual case: least allocated, cpu and memory with weight 1, amounts that doubles hold exactly. */

@@ -10,6 +10,8 @@
  * A plan is not kept per node but made again for the node that is chosen: it would be the same. */
 #include <math.h>
 
+#include "base/arith.h"
+
 #include "plugins/resource_score.h"
 #include "plugins/volume_plan.h"
 #include "sched/volume_decisions.h"
@@ -186,11 +188,6 @@ static struct class_usage *usage_of(struct class_usage *at, uint32_t *n, sym cla
     return &at[(*n)++];
 }
 
-static int64_t wrap_add(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
 /* Volumes that are there count for themselves; else what is to be made counts against its capacity,
  * which several claims of a class share. */
 static uint32_t sum_usage(const struct volume_plan *plan, struct class_usage *at)
@@ -227,7 +224,7 @@ static int64_t score(const struct plugin_instance *p, struct cycle *c, const str
     for (uint32_t i = 0; i < n_classes; i++) {
         const struct class_usage *u = &usage[i];
         bool full = u->capacity <= 0 || u->requested > u->capacity;
-        int64_t utilization = full ? 100 : (int64_t)((uint64_t)u->requested * 100) / u->capacity;
+        int64_t utilization = full ? 100 : wrap_mul(u->requested, 100) / u->capacity;
         sum += shape_score(d->shape, d->n_shape, utilization);
     }
     arena_rewind(c->arena, mark);

@@ -23,9 +23,7 @@ void attempt_go_on(struct attempt *a)
 {
     if (!attempt_pre_filter(a))
         return;
-    if (choose_can(a))
-        choose_run(a);
-    else
+    if (!choose_can(a) || !choose_run(a))
         filter_and_score(a);
 }
 

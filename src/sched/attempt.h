@@ -77,9 +77,10 @@ bool attempt_filter_beside_nominated(struct attempt *a, uint64_t *alive);
 bool attempt_pre_score_with(struct attempt *a, const struct plugin_instance *p);
 bool attempt_score_position(struct attempt *a, unsigned position);
 
-/* choose.c: the quick way from PreFilter to the choice, and whether it may be taken. */
+/* choose.c: the quick way from PreFilter to the choice, and whether it may be taken; false: it came to nothing, and the
+ * plain one must be taken after all. */
 bool choose_can(const struct attempt *a);
-void choose_run(struct attempt *a);
+bool choose_run(struct attempt *a);
 
 /* The status of every node that does not fit, plugin by plugin in order. */
 void attempt_diagnose(struct attempt *a);

@@ -4,6 +4,7 @@
  * it in the first whole second after that; pods of one second are ordered as active pods are. So the flush,
  * which comes once a second, always moves whole seconds, and among pods that end together the most important
  * is tried first. Pods that failed by an error have a heap of their own: they are never tried early. */
+#include "base/arith.h"
 #include "sched/queue_priv.h"
 
 enum { WINDOW_MS = 1000 };
@@ -19,7 +20,7 @@ static int64_t window_of(const struct queue *q, int64_t t_ms)
     if (q->o.no_early_pop)
         return t_ms;
     int64_t rest = t_ms % WINDOW_MS;
-    return t_ms - (rest < 0 ? rest + WINDOW_MS : rest);
+    return sat_sub(t_ms, rest < 0 ? rest + WINDOW_MS : rest);
 }
 
 static int64_t duration_ms(const struct queue *q, uint32_t n_failures)
@@ -34,13 +35,11 @@ static int64_t duration_ms(const struct queue *q, uint32_t n_failures)
 void backoff_compute(const struct queue *q, struct queued_pod *qp)
 {
     uint32_t n = qp->consecutive_errors ? qp->consecutive_errors : qp->unschedulable_count;
-    int64_t expiry;
+    int64_t expiry = sat_add(qp->timestamp_ms, duration_ms(q, n ? n : 1));
     if (n == 0 || q->o.max_backoff_ms == 0)
         qp->backoff_expiry_ms = TIME_NONE;
-    else if (__builtin_add_overflow(qp->timestamp_ms, duration_ms(q, n), &expiry))
-        qp->backoff_expiry_ms = INT64_MAX;
     else
-        qp->backoff_expiry_ms = window_of(q, expiry);
+        qp->backoff_expiry_ms = expiry == INT64_MAX ? INT64_MAX : window_of(q, expiry); /* never stays never */
 }
 
 bool backoff_is_pending(const struct queue *q, const struct queued_pod *qp, int64_t now_ms)
@@ -97,8 +96,7 @@ static int64_t due_ms(const struct queue *q, const struct heap *heap)
 {
     if (!heap_top(heap))
         return INT64_MAX;
-    int64_t expiry = item(heap_top(heap))->backoff_expiry_ms, due;
-    return __builtin_add_overflow(expiry, q->o.no_early_pop ? 1 : WINDOW_MS, &due) ? INT64_MAX : due;
+    return sat_add(item(heap_top(heap))->backoff_expiry_ms, q->o.no_early_pop ? 1 : WINDOW_MS);
 }
 
 int64_t queue_backoff_due_ms(const struct queue *q)

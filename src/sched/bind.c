@@ -5,6 +5,7 @@
  * the API server's answer. Whatever fails undoes Reserve in reverse order, takes the pod off the node
  * and sends it back to the queue. */
 #include "api/duration.h"
+#include "base/arith.h"
 #include "base/mem.h"
 #include "sched/attempt.h"
 #include "sched/extender.h"
@@ -206,7 +207,7 @@ static bool permit(struct sched *s, struct binding *b)
             timeout_ms = timeout_ms > PERMIT_MS_MAX ? PERMIT_MS_MAX : timeout_ms;
             b->waits_for |= 1ull << p->index;
             b->timeout_ms[p->index] = timeout_ms;
-            b->deadline_ms[p->index] = b->cycle.now_ms + timeout_ms;
+            b->deadline_ms[p->index] = sat_add(b->cycle.now_ms, timeout_ms);
         } else if (v.code != V_SUCCESS) {
             fail_early(s, b, "Permit", p, v);
             return false;
@@ -398,7 +399,7 @@ static const char *timeout_words(struct binding *b, const struct plugin_instance
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
     STRBUF_ADD_LIT(&text, "rejected due to timeout after waiting ");
-    duration_add(&text, b->timeout_ms[p->index] * 1000000);
+    duration_add(&text, sat_mul(b->timeout_ms[p->index], 1000000));
     strbuf_printf(&text, " at plugin %s", p->plugin->name);
     const char *words = arena_cstr(&b->arena, strbuf_str(&text));
     strbuf_fini(&text);

@@ -250,12 +250,9 @@ static bool choose_by_totals(struct attempt *a, const struct scoring *s, const i
     return true;
 }
 
-void choose_run(struct attempt *a)
+static void choose(struct attempt *a, struct scoring s, const struct pod_class *class)
 {
     struct cycle *c = &a->cycle;
-    struct scoring s = { 0 };
-    prepare_local(a, &s);
-    const struct pod_class *class = pod_classes_get(a->sched->pod_classes, c, s.local);
     size_t n_words = bitset_words(c->cache->col.n_rows);
     const uint64_t *alive = class->alive;
     if (has_general_filters(a)) {
@@ -291,4 +288,17 @@ void choose_run(struct attempt *a)
     if (!list)
         list_feasible(a, alive);
     choose_by_totals(a, &s, class->partial);
+}
+
+bool choose_run(struct attempt *a)
+{
+    struct scoring s = { 0 };
+    prepare_local(a, &s);
+    const struct pod_class *class = pod_classes_get(a->sched->pod_classes, &a->cycle, s.local);
+    if (class->out_of_range) {
+        a->cycle.skip_score = 0;
+        return false;
+    }
+    choose(a, s, class);
+    return true;
 }

@@ -1,6 +1,7 @@
 /* sched/pod_class.c - see pod_class.h. */
 #include "sched/pod_class.h"
 
+#include "base/arith.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 
@@ -111,7 +112,9 @@ static int32_t local_score(const struct work *w, const struct node_view *view)
     for (uint64_t left = w->local_scores; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctzll(left);
         const struct plugin_instance *p = profile->points[POINT_SCORE].at[i];
-        sum += p->plugin->score(p, w->c, view) * profile->weights[i];
+        int64_t score = p->plugin->score(p, w->c, view);
+        w->e->class.out_of_range |= score < 0 || score > SCORE_MAX;
+        sum = wrap_add(sum, wrap_mul(score, profile->weights[i]));
     }
     return (int32_t)sum;
 }
@@ -165,6 +168,17 @@ static void filter_all(struct work *w)
     }
 }
 
+static void add_scores(struct work *w, const node_id *rows, const int64_t *scores, uint32_t n, uint32_t weight)
+{
+    uint32_t *partial = (uint32_t *)w->e->class.partial; /* wraps where scores are out of range */
+    bool out_of_range = false;
+    for (uint32_t k = 0; k < n; k++) {
+        out_of_range |= (uint64_t)scores[k] > SCORE_MAX;
+        partial[rows[k]] += (uint32_t)scores[k] * weight;
+    }
+    w->e->class.out_of_range |= out_of_range;
+}
+
 /* The block forms score a list of nodes: here all that are alive. */
 static void score_all(struct work *w)
 {
@@ -186,8 +200,7 @@ static void score_all(struct work *w)
         unsigned i = (unsigned)__builtin_ctzll(left);
         const struct plugin_instance *p = c->profile->points[POINT_SCORE].at[i];
         p->plugin->score_block(p, c, scores);
-        for (uint32_t k = 0; k < n; k++)
-            w->e->class.partial[rows[k]] += (int32_t)(scores[k] * c->profile->weights[i]);
+        add_scores(w, rows, scores, n, (uint32_t)c->profile->weights[i]);
     }
     c->feasible = feasible;
     c->n_feasible = n_feasible;
@@ -246,6 +259,7 @@ const struct pod_class *pod_classes_get(struct pod_classes *k, struct cycle *c, 
     if (!fresh || !cache_changes(c->cache, e->generation, repair_row, &w)) {
         if (e->n_rows_max != c->cache->col.n_rows_max)
             grow(e, c->cache->col.n_rows_max);
+        e->class.out_of_range = false;
         filter_all(&w);
         score_all(&w);
     }

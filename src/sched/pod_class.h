@@ -24,6 +24,7 @@ struct pod_class {
     uint64_t *alive;  /* bitset by row: listed, and every local filter passes */
     int32_t *partial; /* by row, where alive: sum of weight times score of the local scores */
     int32_t *best;    /* by word of alive: the largest partial there; INT32_MIN without any */
+    bool out_of_range; /* a score was below 0 or above 100: the sums mean nothing, and scoring will fail */
 };
 
 struct pod_classes *pod_classes_new(void);

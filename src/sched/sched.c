@@ -1,6 +1,7 @@
 /* sched/sched.c - see sched.h: making and ending a scheduler, what time brings, and what there is to see. */
 #include "sched/sched.h"
 
+#include "base/arith.h"
 #include "base/mem.h"
 #include "sched/pod_class.h"
 #include "sched/memo.h"
@@ -92,7 +93,7 @@ void sched_free(struct sched *s)
 
 static int64_t next_multiple(int64_t now_ms, int64_t step_ms)
 {
-    return (now_ms / step_ms + 1) * step_ms;
+    return sat_mul(now_ms / step_ms + 1, step_ms);
 }
 
 void sched_tick(struct sched *s)
@@ -105,7 +106,7 @@ void sched_tick(struct sched *s)
     }
     if (now_ms >= s->next_unschedulable_flush_ms) {
         queue_flush_unschedulable(s->queue, now_ms);
-        s->next_unschedulable_flush_ms = now_ms + QUEUE_FLUSH_UNSCHEDULABLE_MS;
+        s->next_unschedulable_flush_ms = sat_add(now_ms, QUEUE_FLUSH_UNSCHEDULABLE_MS);
     }
     bind_check_timeouts(s, now_ms);
 }

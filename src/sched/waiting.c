@@ -6,6 +6,7 @@
  * combinations in use, a few dozen even in a large cluster. */
 #include "sched/queue_priv.h"
 
+#include "base/arith.h"
 #include "base/mem.h"
 
 static struct queued_pod *item(const struct heap_node *node)
@@ -163,7 +164,7 @@ void waiting_collect(struct queue *q, const uint64_t *interest, const struct mov
 
 static bool is_overdue(const struct queue *q, const struct queued_pod *qp, int64_t now_ms)
 {
-    return now_ms - since_ms(qp) > q->o.unschedulable_ms_max;
+    return sat_sub(now_ms, since_ms(qp)) > q->o.unschedulable_ms_max;
 }
 
 void waiting_collect_overdue(struct queue *q, int64_t now_ms)
@@ -180,7 +181,6 @@ int64_t queue_unschedulable_due_ms(const struct queue *q)
 {
     if (!heap_top(&q->unschedulable))
         return INT64_MAX;
-    int64_t due, since = since_ms(item(heap_top(&q->unschedulable)));
-    bool never = __builtin_add_overflow(since, q->o.unschedulable_ms_max, &due) || due == INT64_MAX;
-    return never ? INT64_MAX : due + 1;
+    int64_t since = since_ms(item(heap_top(&q->unschedulable)));
+    return sat_add(sat_add(since, q->o.unschedulable_ms_max), 1);
 }
