@@ -22,6 +22,7 @@ static const char help[] =
     "                 node had more, pods were evicted, there were one more node; and what would place it\n"
     "  --config FILE  a KubeSchedulerConfiguration\n"
     CMD_ALLOW_PLUGINS_HELP
+    CMD_FEATURE_GATES_HELP
     "  --divide N     an Nth of the nodes, pods and questions (1 to 1000): for a quick try, not for figures\n"
     "  --list         the names\n"
     "  -o json        one object a line: name, pods, nodes, throughput (pods/s), p50_us, p99_us, max_us, rss_bytes, ...;\n"
@@ -37,6 +38,7 @@ struct bench {
     VEC(const char *) names;
     const char *config;
     bool allow_plugins, engine, what_if, list, json;
+    const char *feature_gates;
     uint32_t divisor;
 };
 
@@ -113,7 +115,7 @@ static int with_setup(const struct bench *b, const struct workload *w, measure_f
     arena_init(&arena);
     err_init(&e, &arena);
     sym_init(&syms);
-    int code = cmd_setup_load(&setup, &syms, &(struct cmd_setup){ b->c, b->config, b->allow_plugins });
+    int code = cmd_setup_load(&setup, &syms, &(struct cmd_setup){ b->c, b->config, b->allow_plugins, b->feature_gates });
     if (!code) {
         if (measure(b, w, &syms, &setup, &code, &e))
             code = cmd_fail(b->c, 1, "%s%s%s", w ? w->name : "", w ? ": " : "", e.message);
@@ -245,6 +247,12 @@ static int take_config(void *context, const char *value)
     return 0;
 }
 
+static int take_feature_gates(void *context, const char *value)
+{
+    ((struct bench *)context)->feature_gates = value;
+    return 0;
+}
+
 static int take_allow_plugins(void *context, const char *value)
 {
     (void)value;
@@ -283,6 +291,7 @@ static const struct cmd_options options = {
         { "-o", CMD_VALUE, take_output, NULL },
         { "--allow-plugins", CMD_FLAG, take_allow_plugins, NULL },
         { "--config", CMD_VALUE, take_config, NULL },
+        { "--feature-gates", CMD_VALUE, take_feature_gates, NULL },
         { "--divide", CMD_VALUE, take_divide, NULL },
         { "--engine", CMD_FLAG, take_engine, NULL },
         { "--list", CMD_FLAG, take_list, NULL },

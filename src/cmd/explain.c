@@ -29,6 +29,7 @@ static const char help[] =
     "  -f FILE|DIR    what to read; - is standard input; of a folder all .yaml, .yml and .json files, by name\n"
     "  --config FILE  a KubeSchedulerConfiguration\n"
     CMD_ALLOW_PLUGINS_HELP
+    CMD_FEATURE_GATES_HELP
     "  --seed N       for choices among equally good nodes (default 1)\n"
     "  --top N        how many nodes to list (default 10; with -o json all)\n"
     "  --all          list all nodes\n"
@@ -50,6 +51,7 @@ struct explain {
     const char *ns; /* NULL: any */
     const char *config;
     bool allow_plugins;
+    const char *feature_gates;
     uint64_t seed;
     uint32_t n_top; /* 0: not said */
     enum output output;
@@ -282,7 +284,7 @@ static int explain_setup(const struct explain *x, struct sim_input *in, const st
 static int explain_input(const struct explain *x, struct sim_input *in, struct err *e)
 {
     struct setup setup;
-    int code = cmd_setup_load(&setup, in->syms, &(struct cmd_setup){ x->c, x->config, x->allow_plugins });
+    int code = cmd_setup_load(&setup, in->syms, &(struct cmd_setup){ x->c, x->config, x->allow_plugins, x->feature_gates });
     if (code)
         return code;
     code = explain_setup(x, in, &setup, e);
@@ -338,6 +340,12 @@ static int take_namespace(void *context, const char *value)
 static int take_config(void *context, const char *value)
 {
     ((struct explain *)context)->config = value;
+    return 0;
+}
+
+static int take_feature_gates(void *context, const char *value)
+{
+    ((struct explain *)context)->feature_gates = value;
     return 0;
 }
 
@@ -405,6 +413,7 @@ static const struct cmd_options options = {
         { "--all", CMD_FLAG, take_all, NULL },
         { "--allow-plugins", CMD_FLAG, take_allow_plugins, NULL },
         { "--config", CMD_VALUE, take_config, NULL },
+        { "--feature-gates", CMD_VALUE, take_feature_gates, NULL },
         { "--seed", CMD_VALUE, take_seed, NULL },
         { "--top", CMD_VALUE, take_top, NULL },
         { 0 } },

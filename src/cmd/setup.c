@@ -10,7 +10,9 @@ int cmd_setup_load(struct setup *s, struct sym_table *syms, const struct cmd_set
     arena_init(&arena);
     err_init(&e, &arena);
     int code = 0;
-    enum err_code failed = setup_from_file(s, syms, from->path, plugin_registry, from->allow_plugins, &e);
+    struct setup_source source = { .path = from->path, .feature_gates = from->feature_gates,
+                                   .may_load_code = from->allow_plugins };
+    enum err_code failed = setup_load(s, syms, &source, plugin_registry, &e);
     if (failed == ERR_FORBIDDEN)
         code = cmd_fail(from->c, EXIT_USAGE, "%s; --allow-plugins allows it", e.message);
     else if (failed)

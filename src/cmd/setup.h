@@ -12,10 +12,15 @@
     "  --allow-plugins\n" \
     "                 loads the shared objects that a configuration names as pluginLibraries: code with your rights\n"
 
+#define CMD_FEATURE_GATES_HELP \
+    "  --feature-gates GATES\n" \
+    "                 gates as kube-scheduler's option sets them: NAME=true,OTHER=false\n"
+
 struct cmd_setup {
     const struct command *c;
     const char *path; /* NULL: the default configuration */
     bool allow_plugins;
+    const char *feature_gates; /* NULL: all at their defaults */
 };
 
 /* 0, or the exit code after saying why. */

@@ -19,6 +19,7 @@ const char simulate_help[] =
     "  -f FILE|DIR    what to read; - is standard input; of a folder all .yaml, .yml and .json files, by name\n"
     "  --config FILE  a KubeSchedulerConfiguration\n"
     CMD_ALLOW_PLUGINS_HELP
+    CMD_FEATURE_GATES_HELP
     "  --seed N       for choices among equally good nodes (default 1)\n"
     "  -o text        for people (default)\n"
     "  -o wide        a row a pod: NAMESPACE NAME OWNER STATE NODE ZONE CPU MEMORY REASON\n"
@@ -95,6 +96,12 @@ static int take_config(void *context, const char *value)
 {
     struct simulate_options *o = context;
     o->config = value;
+    return 0;
+}
+
+static int take_feature_gates(void *context, const char *value)
+{
+    ((struct simulate_options *)context)->feature_gates = value;
     return 0;
 }
 
@@ -279,6 +286,7 @@ static const struct cmd_options options = {
         { "--capacity-of", CMD_VALUE, take_capacity_of, NULL },
         { "--compare", CMD_VALUE, take_compare, NULL },
         { "--config", CMD_VALUE, take_config, NULL },
+        { "--feature-gates", CMD_VALUE, take_feature_gates, NULL },
         { "--cordon", CMD_VALUE | CMD_REPEATED, take_cordon, NULL },
         { "--drain", CMD_VALUE | CMD_REPEATED, take_drain, take_drain_selector },
         { "--force", CMD_FLAG, take_force, NULL },

@@ -17,6 +17,7 @@ struct simulate_options {
     VEC(const char *) paths;
     const char *config, *report; /* files; NULL: not given */
     bool allow_plugins;          /* code that a configuration names is loaded */
+    const char *feature_gates;   /* NULL: all at their defaults */
     uint64_t seed;
     enum simulate_output output;
     VEC(struct sim_change) changes;

@@ -283,7 +283,6 @@ static enum err_code build_profile(struct expansion *x)
         check_total(x, POINT_PLACEMENT_SCORE, "placement score plugins"))
         return err_wrap(x->e, "creating profile for scheduler name %.*s", STR_ARG(c->scheduler_name));
     fill_weights(x, POINT_SCORE, p->weights);
-    fill_weights(x, POINT_PLACEMENT_SCORE, p->placement_weights);
     profile_settle(p);
     return ERR_OK;
 }

@@ -83,45 +83,49 @@ static enum err_code build(struct setup *s, const struct plugin *const *registry
     return ERR_OK;
 }
 
-static void begin(struct setup *s, struct sym_table *syms)
+static enum err_code set_features(struct setup *s, const char *feature_gates, struct err *e)
+{
+    struct gates gates;
+    struct str flag = feature_gates ? str_of(feature_gates) : (struct str){ NULL, 0 };
+    gates_init(&gates);
+    if (feature_gates && gates_set(&gates, &flag, 1, e))
+        return err_wrap(e, "feature gates");
+    s->features = gates_features(&gates);
+    return ERR_OK;
+}
+
+static enum err_code load_config(struct setup *s, const struct setup_source *from, struct err *e)
+{
+    if (from->text.p)
+        return config_load(&s->arena, from->text, &s->features, &s->config, e);
+    if (from->path)
+        return config_load_file(&s->arena, from->path, &s->features, &s->config, e);
+    s->config = config_default(&s->arena, &s->features);
+    return ERR_OK;
+}
+
+enum err_code setup_load(struct setup *s, struct sym_table *syms, const struct setup_source *from,
+                         const struct plugin *const *registry, struct err *e)
 {
     *s = (struct setup){ .syms = syms };
     arena_init(&s->arena);
-    struct gates gates;
-    gates_init(&gates);
-    s->features = gates_features(&gates);
+    enum err_code code = set_features(s, from->feature_gates, e);
+    if (!code)
+        code = load_config(s, from, e);
+    if (!code && !from->may_load_code)
+        code = refuse_libraries(s->config, from->path ? from->path : "the configuration", e);
+    if (!code)
+        code = build(s, registry, e);
+    if (code)
+        arena_fini(&s->arena);
+    return code;
 }
 
 enum err_code setup_from_text(struct setup *s, struct sym_table *syms, struct str text,
                               const struct plugin *const *registry, struct err *e)
 {
-    begin(s, syms);
-    enum err_code code = ERR_OK;
-    if (!text.p)
-        s->config = config_default(&s->arena, &s->features);
-    else
-        code = config_load(&s->arena, text, &s->features, &s->config, e);
-    if (!code)
-        code = build(s, registry, e);
-    if (code)
-        arena_fini(&s->arena);
-    return code;
-}
-
-enum err_code setup_from_file(struct setup *s, struct sym_table *syms, const char *path,
-                              const struct plugin *const *registry, bool may_load_code, struct err *e)
-{
-    if (!path)
-        return setup_from_text(s, syms, (struct str){ NULL, 0 }, registry, e);
-    begin(s, syms);
-    enum err_code code = config_load_file(&s->arena, path, &s->features, &s->config, e);
-    if (!code && !may_load_code)
-        code = refuse_libraries(s->config, path, e);
-    if (!code)
-        code = build(s, registry, e);
-    if (code)
-        arena_fini(&s->arena);
-    return code;
+    struct setup_source from = { .text = text, .may_load_code = true };
+    return setup_load(s, syms, &from, registry, e);
 }
 
 enum err_code setup_again(struct setup *s, const struct setup *from, struct err *e)

@@ -19,14 +19,21 @@ struct setup {
     uint32_t n_extenders;
 };
 
-/* A NULL text is the default configuration. Loads, validates, opens plugin libraries, builds. On
- * failure nothing is left to be given up. */
+/* Where a set-up comes from. */
+struct setup_source {
+    struct str text;            /* of a configuration; NULL: see path */
+    const char *path;           /* of a file; NULL: the default configuration */
+    const char *feature_gates;  /* as --feature-gates says them, "Name=true,Other=false"; NULL: all at their defaults */
+    bool may_load_code;         /* else plugin libraries are ERR_FORBIDDEN: whoever only asks what would be may have the
+                                   configuration from somebody else */
+};
+
+/* Loads, validates, opens plugin libraries, builds. On failure nothing is left to be given up. */
+enum err_code setup_load(struct setup *s, struct sym_table *syms, const struct setup_source *from,
+                         const struct plugin *const *registry, struct err *e) ERR_MUST_CHECK;
+/* The same of a text that is trusted, with gates at their defaults; a NULL text is the default configuration. */
 enum err_code setup_from_text(struct setup *s, struct sym_table *syms, struct str text,
                               const struct plugin *const *registry, struct err *e) ERR_MUST_CHECK;
-/* The same of a file; a NULL path is the default configuration. With plugin libraries in it, it is ERR_FORBIDDEN unless
- * code may be loaded: whoever only asks what would be may have the configuration from somebody else. */
-enum err_code setup_from_file(struct setup *s, struct sym_table *syms, const char *path,
-                              const struct plugin *const *registry, bool may_load_code, struct err *e) ERR_MUST_CHECK;
 /* Profiles of its own under the same configuration, for one more scheduler; `from` must live longer. On failure nothing is
  * left to be given up. */
 enum err_code setup_again(struct setup *s, const struct setup *from, struct err *e) ERR_MUST_CHECK;

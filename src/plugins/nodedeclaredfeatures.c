@@ -16,16 +16,14 @@ static uint32_t features_needed(const struct pod *pod)
 
 static struct verdict pre_filter(const struct plugin_instance *p, struct cycle *c, struct node_names *ret_names)
 {
-    (void)p;
     (void)ret_names;
-    return features_needed(c->pod) ? PASS : SKIP;
+    return p->features->node_declared_features && features_needed(c->pod) ? PASS : SKIP;
 }
 
 static struct verdict filter(const struct plugin_instance *p, struct cycle *c, const struct node_view *n)
 {
-    (void)p;
     bool has_all = (features_needed(c->pod) & ~n->node->flags) == 0;
-    return has_all ? PASS : verdict_text(V_UNRESOLVABLE, MISSING_FEATURES);
+    return has_all || !p->features->node_declared_features ? PASS : verdict_text(V_UNRESOLVABLE, MISSING_FEATURES);
 }
 
 static void filter_key(const struct plugin_instance *p, const struct cycle *c, struct strbuf *key)
@@ -62,8 +60,9 @@ static enum hint pod_changed(const struct hint_context *h, const struct pod *wai
 static const char *fails_without(const struct plugin_instance *p, const struct cycle *c, enum extension_point missing,
                                  enum extension_point at)
 {
-    (void)p;
     (void)c;
+    if (!p->features->node_declared_features)
+        return NULL;
     return missing == POINT_PRE_FILTER && at == POINT_FILTER ? "error reading \"PreFilterNodeDeclaredFeatures\" from cycle-state: not found"
                                                             : NULL;
 }

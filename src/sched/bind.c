@@ -222,6 +222,8 @@ static bool pre_flight(struct sched *s, struct binding *b)
 {
     const struct point_plugins *points = &b->cycle.profile->points[POINT_PRE_BIND];
     bool any = false;
+    if (!s->features.nominated_node_name_for_expectation)
+        return true; /* they find out when it is their turn */
     for (uint8_t i = 0; i < points->n; i++) {
         const struct plugin_instance *p = points->at[i];
         struct verdict v =

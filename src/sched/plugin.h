@@ -136,31 +136,15 @@ struct features {
     bool storage_capacity_scoring;
     bool volume_limit_scaling;
     bool node_declared_features;
-    bool pod_level_resources;
-    bool in_place_pod_level_resources;
-    bool match_label_keys_in_spread;
-    bool match_label_keys_in_spread_merge;
     bool async_preemption;
-    bool async_api_calls;
     bool pop_from_backoff_queue;
-    bool opportunistic_batching;
     bool nominated_node_name_for_expectation;
     bool generic_workload;
     bool gang_scheduling;
     bool topology_aware_workloads;
-    bool workload_aware_preemption;
-    bool dra_prioritized_list;
-    bool dra_partitionable_devices;
-    bool dra_device_taints;
-    bool dra_device_taint_rules;
-    bool dra_extended_resource;
-    bool dra_consumable_capacity;
     bool dra_device_binding_conditions;
     bool dra_resource_claim_device_status;
     bool dra_filter_timeout;
-    bool dra_list_type_attributes;
-    bool dra_node_allocatable_resources;
-    bool dra_workload_resource_claims;
 };
 
 /* ---- Profiles ---- */
@@ -169,10 +153,6 @@ struct point_plugins {
     const struct plugin_instance *at[PLUGINS_MAX];
     uint8_t n;
 };
-
-/* Choices in which schedulers of older versions differ; those of today's are the zero values. */
-enum tie_break { TIE_HEAP_ORDER, TIE_RANDOM, TIE_ROUND_ROBIN };
-enum node_order { ORDER_TREE, ORDER_INSERTION };
 
 /* What every attempt looks up of a profile. Scores are masks of positions at POINT_SCORE. */
 struct profile_plan {
@@ -192,12 +172,9 @@ struct profile {
     uint8_t n_instances;
     struct point_plugins points[N_POINTS];
     int64_t weights[PLUGINS_MAX]; /* of POINT_SCORE, by position there */
-    int64_t placement_weights[PLUGINS_MAX]; /* of POINT_PLACEMENT_SCORE, the same */
     /* Plugins by index that filter or score, and whose PreFilter or PreScore the profile leaves out; by profile_settle. */
     uint64_t without_pre_filter, without_pre_score;
     int32_t percentage_of_nodes_to_score; /* -1: the global one */
-    enum tie_break tie_break;
-    enum node_order node_order;
     bool in_use; /* by a scheduler: what plugins keep is of one cluster */
     struct profile_plan plan; /* of all that, by profile_settle */
 };

@@ -87,7 +87,7 @@ void profile_settle(struct profile *p)
     find_unprepared(p);
     sort_filters(p);
     sort_scores(p);
-    p->plan.has_quick_way = profile_has(p, POINT_SCORE) && p->tie_break == TIE_HEAP_ORDER && sum_has_room(p) &&
+    p->plan.has_quick_way = profile_has(p, POINT_SCORE) && sum_has_room(p) &&
                             !(p->without_pre_filter | p->without_pre_score);
     p->plan.repeats_post_filter = repeats_post_filter(p);
 }

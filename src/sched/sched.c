@@ -67,6 +67,8 @@ struct sched *sched_new(const struct sched_options *options)
         .unschedulable_ms_max =
             options->unschedulable_ms_max ? options->unschedulable_ms_max : QUEUE_UNSCHEDULABLE_MS_MAX,
         .extenders = options->n_extenders > 0,
+        .pod_groups = options->features.generic_workload,
+        .no_early_pop = !options->features.pop_from_backoff_queue,
     });
     return s;
 }

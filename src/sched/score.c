@@ -122,23 +122,11 @@ static uint32_t first_in_heap_order(const struct attempt *a, int64_t best)
     return chosen;
 }
 
-/* Each of the best with equal chance, in one pass. */
-static uint32_t random_one(const struct attempt *a, int64_t best)
-{
-    uint32_t chosen = UINT32_MAX;
-    uint64_t n_seen = 0;
-    for (uint32_t i = 0; i < a->n_feasible; i++)
-        if (a->totals[i] == best && rand_below(a->cycle.rand, ++n_seen) == 0)
-            chosen = i;
-    return chosen;
-}
-
 void attempt_select(struct attempt *a)
 {
     int64_t best = INT64_MIN;
     for (uint32_t i = 0; i < a->n_feasible; i++)
         if (a->totals[i] > best)
             best = a->totals[i];
-    bool at_random = a->cycle.profile->tie_break == TIE_RANDOM;
-    a->node = a->feasible[at_random ? random_one(a, best) : first_in_heap_order(a, best)];
+    a->node = a->feasible[first_in_heap_order(a, best)];
 }

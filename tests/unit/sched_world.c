@@ -111,6 +111,9 @@ void sched_world_init(struct sched_world *w)
     w->fit_args.strategy = (struct scoring_strategy){ SCORING_LEAST_ALLOCATED, weights, 2, NULL, 0 };
     w->preemption_args = (struct default_preemption_args){ 10, 100 };
     w->features.async_preemption = true;
+    w->features.pop_from_backoff_queue = true;
+    w->features.nominated_node_name_for_expectation = true;
+    w->features.node_declared_features = true;
     w->profiles[0] = &w->profile;
     w->profile.scheduler_name = "default-scheduler";
     w->profile.scheduler_name_sym = world_sym(w, "default-scheduler");

