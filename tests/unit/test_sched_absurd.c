@@ -85,7 +85,7 @@ static const struct pod *asking(struct sched_world *w, const char *name, const c
 static const char *outcome_of(struct sched_world *w, const struct pod *pod, bool in_detail)
 {
     struct attempt a;
-    (in_detail ? attempt_run_in_detail : attempt_run)(w->sched, &a, pod, w->now_ms);
+    attempt_run(w->sched, &a, pod, (struct attempt_wants){ .reasons = in_detail, .detail = in_detail });
     return a.outcome == ATTEMPT_FITS ? w->sched->cache.rows.at[a.node].node->meta.name
                                      : arena_cstr(&w->arena, str_of(a.error ? a.error : "fits nowhere"));
 }
