@@ -61,6 +61,8 @@ struct counts {
     struct strbuf key;   /* scratch */
     item_vec found;      /* scratch */
     VEC(struct counted_term *) may_match; /* of the last counts_terms_for */
+    size_t bytes_max;
+    uint64_t n_dropped;
 };
 
 /* ---- Keys ---- */
@@ -418,13 +420,24 @@ static bool drop_oldest(struct counts *c)
         return false;
     free_column(c, c->columns.at[oldest]);
     vec_remove_swap(&c->columns, oldest);
+    c->n_dropped++;
     return true;
+}
+
+void counts_limit(struct counts *c, size_t bytes_max)
+{
+    c->bytes_max = bytes_max;
+}
+
+uint64_t counts_n_dropped(const struct counts *c)
+{
+    return c->n_dropped;
 }
 
 static void make_room(struct counts *c)
 {
     size_t bytes = c->n_rows_max * sizeof(int32_t);
-    while ((c->columns.n + 1) * bytes > COUNTS_BYTES_MAX && drop_oldest(c))
+    while ((c->columns.n + 1) * bytes > c->bytes_max && drop_oldest(c))
         ;
 }
 
@@ -494,6 +507,7 @@ void counts_next_cycle(struct counts *c)
 struct counts *counts_new(const struct cache *cache)
 {
     struct counts *c = mem_zalloc(sizeof(*c));
+    c->bytes_max = COUNTS_BYTES_MAX;
     c->cache = cache;
     map_str_init(&c->group_of_key);
     map_str_init(&c->column_of_key);

@@ -24,6 +24,9 @@ struct counts;
 
 struct counts *counts_new(const struct cache *cache);
 void counts_free(struct counts *c);
+/* Less than COUNTS_BYTES_MAX, and how many columns were dropped so far: for tests. */
+void counts_limit(struct counts *c, size_t bytes_max);
+uint64_t counts_n_dropped(const struct counts *c);
 void counts_grow(struct counts *c, uint32_t n_rows_max);
 
 /* The cache placed or displaces the pod; fills p->label_group and p->terms. */

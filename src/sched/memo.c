@@ -21,13 +21,26 @@ struct memos {
     uint64_t *nominated, *has_nominated;
     node_id n_rows;
     uint64_t nominator_version, order_epoch;
+    size_t bytes_max;
+    uint64_t n_dropped;
 };
 
 struct memos *memos_new(void)
 {
     struct memos *m = mem_zalloc(sizeof(*m));
+    m->bytes_max = MEMOS_BYTES_MAX;
     strbuf_init(&m->key, STRBUF_NO_MAX);
     return m;
+}
+
+void memos_limit(struct memos *m, size_t bytes_max)
+{
+    m->bytes_max = bytes_max;
+}
+
+uint64_t memos_n_dropped(const struct memos *m)
+{
+    return m->n_dropped;
 }
 
 static void free_memo(struct memo *memo)
@@ -64,12 +77,13 @@ static void drop_oldest(struct memos *m)
             oldest = i;
     free_memo(m->memos.at[oldest]);
     vec_remove_swap(&m->memos, oldest);
+    m->n_dropped++;
 }
 
 static struct memo *add_memo(struct memos *m, node_id n_rows)
 {
     size_t bytes = n_rows * sizeof(struct memo_row);
-    while (m->memos.n && (m->memos.n + 1) * bytes > MEMOS_BYTES_MAX)
+    while (m->memos.n && (m->memos.n + 1) * bytes > m->bytes_max)
         drop_oldest(m);
     struct memo *memo = mem_zalloc(sizeof(*memo));
     char *key = mem_alloc(m->key.n);

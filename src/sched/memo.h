@@ -53,6 +53,9 @@ struct memos;
 
 struct memos *memos_new(void);
 void memos_free(struct memos *m);
+/* Less than MEMOS_BYTES_MAX, and how many memos were dropped so far: for tests. One memo there always is. */
+void memos_limit(struct memos *m, size_t bytes_max);
+uint64_t memos_n_dropped(const struct memos *m);
 
 struct memo_view memos_view(struct memos *m, struct cycle *c);
 /* Where the failure of the pod's class is kept; NULL: failures of that pod depend on more. No node fits, and PreFilter did

@@ -20,14 +20,28 @@ struct pod_classes {
     struct entry *last; /* used last: pods of one class often come in a row; NULL: gone */
     uint64_t now;
     struct strbuf key; /* scratch */
+    uint32_t n_max;
+    uint64_t n_dropped;
 };
 
 struct pod_classes *pod_classes_new(void)
 {
     struct pod_classes *k = mem_zalloc(sizeof(*k));
+    k->n_max = POD_CLASSES_MAX;
     map_str_init(&k->by_key);
     strbuf_init(&k->key, STRBUF_NO_MAX);
     return k;
+}
+
+void pod_classes_limit(struct pod_classes *k, uint32_t n_max)
+{
+    assert(n_max > 0);
+    k->n_max = n_max;
+}
+
+uint64_t pod_classes_n_dropped(const struct pod_classes *k)
+{
+    return k->n_dropped;
 }
 
 static void free_entry(struct pod_classes *k, struct entry *e)
@@ -226,12 +240,13 @@ static void drop_oldest(struct pod_classes *k)
             oldest = i;
     free_entry(k, k->entries.at[oldest]);
     vec_remove_swap(&k->entries, oldest);
+    k->n_dropped++;
 }
 
 static struct entry *new_entry(struct pod_classes *k, node_id n_rows_max)
 {
     size_t bytes = (size_t)n_rows_max * (sizeof(int32_t) + 1);
-    while (k->entries.n && (k->entries.n >= POD_CLASSES_MAX || (k->entries.n + 1) * bytes > POD_CLASSES_BYTES_MAX))
+    while (k->entries.n && (k->entries.n >= k->n_max || (k->entries.n + 1) * bytes > POD_CLASSES_BYTES_MAX))
         drop_oldest(k);
     struct entry *e = mem_zalloc(sizeof(*e));
     char *key = mem_alloc(k->key.n);

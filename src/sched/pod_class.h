@@ -29,6 +29,9 @@ struct pod_class {
 
 struct pod_classes *pod_classes_new(void);
 void pod_classes_free(struct pod_classes *k);
+/* Fewer classes than POD_CLASSES_MAX, and how many were dropped so far: for tests, which cannot make that many. */
+void pod_classes_limit(struct pod_classes *k, uint32_t n_max);
+uint64_t pod_classes_n_dropped(const struct pod_classes *k);
 
 /* The class of c->pod under its profile, up to date. PreFilter has run, and PreScore of the local
  * plugins. Valid until the next call. `local_scores` is the mask of score positions that `partial`
