@@ -15,7 +15,7 @@ static void find_unprepared(struct profile *p)
 {
     uint64_t filter = plugins_at(p, POINT_FILTER), score = plugins_at(p, POINT_SCORE);
     p->without_pre_filter = p->without_pre_score = 0;
-    for (uint8_t i = 0; i < p->n_instances; i++) {
+    for (uint8_t i = 0; i < p->n_instances && i < PLUGINS_MAX; i++) {
         p->without_pre_filter |= (uint64_t)(p->instances[i].plugin->pre_filter != NULL) << i;
         p->without_pre_score |= (uint64_t)(p->instances[i].plugin->pre_score != NULL) << i;
     }

@@ -61,6 +61,7 @@ TEST(the_note_of_an_event_is_cut)
         sched_world_close(&w);
     }
 }
+
 /* ---- What fails where ---- */
 
 /* Two plugins that write down what they are asked for; the second one answers as a test says. */
@@ -324,7 +325,7 @@ TEST(a_waiting_victim_goes_back_to_the_queue)
     CHECK(sched_run_once(w.sched));
     const char *log = world_log(&w);
     const char *want = UNRESERVED SAYS("SchedulerError", "waiting on permit for pod: preempted")
-        "event Normal Preempted Preempted by pod uid-more-important on node n\n";
+        "event Normal Preempted Preempted by pod uid-more-important on node n (in kube-scheduler memory).\n";
     if (strncmp(log, want, strlen(want)) != 0 || strstr(log, "evict"))
         FAIL("%s\nwant %s", log, want);
     CHECK_TEXT("after", aftermath(&w), "error by [], others wake");
