@@ -113,6 +113,8 @@ static void add_remedy(struct strbuf *to, const struct remedy *r)
     add_amounts(to, r);
     add_victims(to, r);
     add_texts(to, "gates", r->gates, r->n_gates);
+    add_texts(to, "names", r->names, r->n_names);
+    add_text(to, "hint", r->hint);
     add_text(to, "newName", r->new_name);
     strbuf_add_char(to, '}');
     arena_fini(&a);

@@ -15,7 +15,7 @@ sym finder_sym(struct finder *f, struct str text)
     return id;
 }
 
-static const char *text_of(struct finder *f, sym id)
+const char *finder_text(struct finder *f, sym id)
 {
     return arena_cstr(f->arena, sym_text(f->s->syms, id));
 }
@@ -65,8 +65,8 @@ uint64_t finder_wide_filters(const struct finder *f)
 static void describe_port(struct finder *f, const struct host_port *port, struct remedy *r)
 {
     r->port = port->port;
-    r->protocol = text_of(f, port->protocol);
-    r->host_ip = text_of(f, port->ip);
+    r->protocol = finder_text(f, port->protocol);
+    r->host_ip = finder_text(f, port->ip);
 }
 
 static void describe_victims(struct finder *f, const struct proposal *p, struct remedy *r)
@@ -74,7 +74,7 @@ static void describe_victims(struct finder *f, const struct proposal *p, struct 
     struct remedy_pod *pods = arena_alloc(f->arena, p->n_victims * sizeof(*pods));
     for (uint32_t i = 0; i < p->n_victims; i++) {
         const struct pod *pod = p->victims[i]->pod;
-        pods[i] = (struct remedy_pod){ text_of(f, pod->meta.ns), arena_cstr(f->arena, str_of(pod->meta.name)),
+        pods[i] = (struct remedy_pod){ finder_text(f, pod->meta.ns), arena_cstr(f->arena, str_of(pod->meta.name)),
                                        arena_cstr(f->arena, str_of(pod->meta.uid)), pod->priority };
     }
     r->victims = pods;
@@ -85,7 +85,7 @@ static void describe_gates(struct finder *f, struct remedy *r)
 {
     const char **gates = arena_alloc(f->arena, f->pod->n_gates * sizeof(*gates));
     for (uint32_t i = 0; i < f->pod->n_gates; i++)
-        gates[i] = text_of(f, f->pod->gates[i]);
+        gates[i] = finder_text(f, f->pod->gates[i]);
     r->gates = gates;
     r->n_gates = f->pod->n_gates;
 }
@@ -106,18 +106,19 @@ static struct remedy describe(struct finder *f, const struct proposal *p, const 
 {
     struct remedy r = { .kind = p->kind, .size = p->size, .goes_to = goes_to, .n_feasible = n_feasible,
                         .relaxed = p->relaxed, .index = p->index, .before = p->before, .now = p->now,
-                        .amounts = p->amounts, .n_amounts = p->n_amounts, .effect = effect_text(p->effect) };
-    r.node = p->row == NODE_NONE ? goes_to : text_of(f, f->s->cache.rows.at[p->row].name);
+                        .amounts = p->amounts, .n_amounts = p->n_amounts, .names = p->names, .n_names = p->n_names,
+                        .hint = p->hint, .effect = effect_text(p->effect) };
+    r.node = p->row == NODE_NONE ? goes_to : finder_text(f, f->s->cache.rows.at[p->row].name);
     if (p->key != SYM_NONE)
-        r.key = text_of(f, p->key);
+        r.key = finder_text(f, p->key);
     if (p->value != SYM_NONE)
-        r.value = text_of(f, p->value);
+        r.value = finder_text(f, p->value);
     if (p->kind == REMEDY_EVICT)
         describe_victims(f, p, &r);
     if (p->kind == REMEDY_REMOVE_GATES)
         describe_gates(f, &r);
     if (p->kind == REMEDY_ADD_NODE)
-        r.new_name = text_of(f, p->value);
+        r.new_name = finder_text(f, p->value);
     if (p->kind == REMEDY_RELAX && p->relaxed == RELAX_HOST_PORT)
         describe_port(f, &f->pod->ports[p->index], &r);
     return r;
@@ -154,6 +155,7 @@ static void apply(struct finder *f, const struct proposal *p)
     case REMEDY_REMOVE_GATES:
     case REMEDY_TOLERATE:
     case REMEDY_RELAX:
+    case REMEDY_PROVIDE_CLAIMS:
     case N_REMEDY_KINDS:
         break; /* p->pod is all */
     }
@@ -165,7 +167,7 @@ static bool try_proposal(struct finder *f, const struct proposal *p, const char 
     apply(f, p);
     struct what_if_answer answer = finder_ask(f, p->pod ? p->pod : f->pod);
     if (answer.places) {
-        *ret_goes_to = text_of(f, answer.node);
+        *ret_goes_to = finder_text(f, answer.node);
         *ret_n_feasible = answer.n_feasible;
     }
     what_if_undo(&f->what_if);
@@ -202,7 +204,7 @@ static bool verify(struct finder *f, struct proposal *p, const char **ret_goes_t
         struct what_if_answer answer;
         if (!settle_max_skew(f, p, &answer))
             return false;
-        *ret_goes_to = text_of(f, answer.node);
+        *ret_goes_to = finder_text(f, answer.node);
         *ret_n_feasible = answer.n_feasible;
         return true;
     }
@@ -231,11 +233,23 @@ static bool same_text(const struct finder *f, const char *text, sym id)
     return id == SYM_NONE ? !text : text && str_is(sym_text(f->s->syms, id), text);
 }
 
+/* New nodes that have to offer the same are alike, whatever else they have. */
+static bool same_offer(const struct remedy *r, const struct proposal *p)
+{
+    bool same = p->n_amounts && r->n_amounts == p->n_amounts;
+    for (uint32_t i = 0; same && i < p->n_amounts; i++)
+        same = r->amounts[i].wanted == p->amounts[i].wanted &&
+               strcmp(r->amounts[i].resource, p->amounts[i].resource) == 0;
+    return same;
+}
+
 /* Whether the proposal is the remedy's change on another node. */
 static bool is_alike(const struct finder *f, const struct remedy *r, const struct proposal *p)
 {
-    if (r->kind != p->kind || p->row == NODE_NONE || p->kind == REMEDY_EVICT || p->kind == REMEDY_ADD_NODE)
+    if (r->kind != p->kind || p->row == NODE_NONE || p->kind == REMEDY_EVICT)
         return false;
+    if (p->kind == REMEDY_ADD_NODE)
+        return same_offer(r, p);
     const char *effect = effect_text(p->effect);
     return same_text(f, r->key, p->key) && same_text(f, r->value, p->value) && r->effect == effect &&
            same_amounts(r, p);
@@ -299,7 +313,7 @@ static void take(struct finder *f, struct proposal *p)
     if (is_needless(f, p) || !verify(f, p, &goes_to, &n_feasible) || is_needless(f, p))
         return;
     if (alike)
-        add_alike(f, alike, text_of(f, f->s->cache.rows.at[p->row].name));
+        add_alike(f, alike, finder_text(f, f->s->cache.rows.at[p->row].name));
     else
         vec_push(&f->found, describe(f, p, goes_to, n_feasible));
 }
@@ -371,14 +385,28 @@ static void look_at_nodes(struct finder *f)
     f->c = NULL;
 }
 
+static bool has_found(const struct finder *f, enum remedy_kind kind)
+{
+    for (size_t i = 0; i < f->found.n; i++)
+        if (f->found.at[i].kind == kind)
+            return true;
+    return false;
+}
+
 static void search(struct finder *f)
 {
     look_at_nodes(f);
     propose_tolerations(f);
     propose_relaxations(f);
+    propose_claims(f);
     propose_new_nodes(f);
     for (int kind = 0; kind < N_REMEDY_KINDS; kind++)
         take_kind(f, (enum remedy_kind)kind);
+    if (has_found(f, REMEDY_ADD_NODE))
+        return;
+    vec_reset(&f->proposals[REMEDY_ADD_NODE]);
+    propose_larger_nodes(f);
+    take_kind(f, REMEDY_ADD_NODE);
 }
 
 struct ranked {

@@ -20,8 +20,8 @@
  * that is not found may still exist; no remedy that is found is wrong.
  *
  * Not offered: changes that would have to be made by hand against the facts (another value for a label that a
- * node has), evicting pods of a DaemonSet or of the node itself (they come back), anything about volumes and
- * resource claims, and anything at all while extenders are configured, which would have to be asked.
+ * node has), evicting pods of a DaemonSet or of the node itself (they come back), where volumes are, resource
+ * claims, and anything at all while extenders are configured, which would have to be asked.
  *
  * Thread: scheduling thread only, between attempts. Afterwards the scheduler decides as if nobody had asked
  * (what_if.h). */
@@ -47,7 +47,9 @@ enum remedy_kind {
     REMEDY_RELAX,        /* one thing that the pod insists on */
     REMEDY_FREE,         /* this much has to become free on the node */
     REMEDY_EVICT,        /* these pods leave their node */
-    REMEDY_ADD_NODE,     /* one more like `node`: same allocatable, labels, taints; ready, empty, not cordoned */
+    REMEDY_PROVIDE_CLAIMS, /* claims of the pod that are not there or unbound get volumes that `node` can use */
+    REMEDY_ADD_NODE,     /* one more like `node`: same allocatable (with `amounts` more, if there are any), labels, taints; ready,
+                            empty, not cordoned */
     N_REMEDY_KINDS
 };
 
@@ -55,6 +57,7 @@ enum remedy_kind {
 enum relaxed {
     RELAX_MAX_SKEW,          /* of topologySpreadConstraints[index], to `now` */
     RELAX_NODE_SELECTOR,     /* the entry key=value, dropped */
+    RELAX_NODE_SELECTORS,    /* the entries `names`, dropped: no single one is enough */
     RELAX_NODE_AFFINITY,     /* the required one, dropped */
     RELAX_POD_AFFINITY,      /* required term [index], dropped */
     RELAX_POD_ANTI_AFFINITY, /* the same */
@@ -67,7 +70,8 @@ enum relaxed {
 /* cpu in thousandths, everything else in units; "pods" is the number of pods. */
 struct remedy_amount {
     const char *resource;
-    int64_t missing;      /* FREE: this much has to become free. RELAX_REQUEST: this much less is asked for */
+    int64_t missing;      /* FREE: this much has to become free. RELAX_REQUEST: this much less is asked for. ADD_NODE: this
+                             much more than `node` has, which makes `wanted` */
     int64_t free, wanted; /* as it is; free may be below 0 */
     int64_t millionths;   /* what is missing, of the node's allocatable; RELAX_REQUEST: of the request */
     bool can_be_freed;    /* that much is in use there */
@@ -98,6 +102,9 @@ struct remedy {
     uint32_t n_victims;
     const char *const *gates; /* REMOVE_GATES */
     uint32_t n_gates;
+    const char *const *names; /* PROVIDE_CLAIMS: of the claims; RELAX_NODE_SELECTORS: "key=value" */
+    uint32_t n_names;
+    const char *hint; /* a fact that explains it, or NULL: "no node has a=b; node n3 has a=c" */
     const char *new_name; /* ADD_NODE: under which it was tried; also its host name, if `node` has that label */
 };
 

@@ -140,7 +140,10 @@ struct node changed_node(const struct finder *f, struct arena *a, const struct p
             raise(f, a, &node.allocatable, &p->amounts[i]);
         break;
     case REMEDY_ADD_NODE:
-        return node_like(f, a, node_of(f, p->row), p->value);
+        node = node_like(f, a, node_of(f, p->row), p->value);
+        for (uint32_t i = 0; i < p->n_amounts; i++)
+            raise(f, a, &node.allocatable, &p->amounts[i]);
+        break;
     default:
         break;
     }
@@ -517,6 +520,81 @@ static int64_t size_of_node(const struct cache *cache, const struct node *node)
     }
     const struct amounts *own = &node->allocatable;
     return SIZE_OF(SIZE_NODE, millionths(own->milli_cpu, cpu) + millionths(own->memory, memory));
+}
+
+/* What an empty node like that one has too little of. */
+static struct shortage shortage_when_empty(struct finder *f, const struct node *node)
+{
+    const struct amounts *want = f->pod->fit, *has = &node->allocatable;
+    struct shortage s = { .at = arena_alloc(f->arena, (want->n_scalars + 4u) * sizeof(*s.at)) };
+    struct usage all[] = {
+        { "pods", 1, has->pods, 0 },
+        { "cpu", want->milli_cpu, has->milli_cpu, 0 },
+        { "memory", want->memory, has->memory, 0 },
+        { "ephemeral-storage", want->ephemeral_storage, has->ephemeral_storage, 0 },
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        s.n += lacks(&all[i], &s.at[s.n]);
+    for (uint32_t i = 0; i < want->n_scalars; i++) {
+        struct usage u = { finder_text(f, want->scalars[i].name), want->scalars[i].amount, 0, 0 };
+        for (uint32_t k = 0; k < has->n_scalars; k++)
+            if (has->scalars[k].name == want->scalars[i].name)
+                u.alloc = has->scalars[k].amount;
+        s.n += lacks(&u, &s.at[s.n]);
+    }
+    return s;
+}
+
+/* How much of a resource the node has that has most of it. */
+static int64_t most_of(const struct finder *f, const char *resource)
+{
+    const struct cache *cache = &f->s->cache;
+    int64_t most = 0;
+    for (size_t i = 0; i < cache->order.n; i++) {
+        const struct amounts *a = &node_of(f, cache->order.at[i])->allocatable;
+        int64_t has = strcmp(resource, "pods") == 0                ? a->pods
+                      : strcmp(resource, "cpu") == 0               ? a->milli_cpu
+                      : strcmp(resource, "memory") == 0            ? a->memory
+                      : strcmp(resource, "ephemeral-storage") == 0 ? a->ephemeral_storage
+                                                                   : 0;
+        for (uint32_t k = 0; k < a->n_scalars; k++)
+            if (str_is(sym_text(f->s->syms, a->scalars[k].name), resource))
+                has = a->scalars[k].amount;
+        most = has > most ? has : most;
+    }
+    return most;
+}
+
+/* NULL: there are nodes that have as much of each. */
+static const char *larger_hint(const struct finder *f, const struct shortage *s)
+{
+    const char *hint = NULL;
+    for (uint32_t i = 0; i < s->n; i++) {
+        int64_t most = most_of(f, s->at[i].resource);
+        if (most < s->at[i].wanted)
+            hint = arena_printf(f->arena, "no node has %s %s", most ? "as much" : "any", s->at[i].resource);
+    }
+    return hint;
+}
+
+/* The rest of the node's shape may be wrong, too: an attempt tells. */
+void propose_larger_nodes(struct finder *f)
+{
+    const struct cache *cache = &f->s->cache;
+    for (size_t i = 0; i < cache->order.n && i < REMEDY_SHAPES_MAX; i++) {
+        node_id row = cache->order.at[i];
+        struct shortage s = shortage_when_empty(f, node_of(f, row));
+        const char *hint = larger_hint(f, &s);
+        if (!hint)
+            continue;
+        struct proposal p = { .kind = REMEDY_ADD_NODE, .row = row, .key = SYM_NONE, .value = new_name(f, node_of(f, row)),
+                              .amounts = s.at, .n_amounts = s.n, .hint = hint };
+        for (uint32_t k = 0; k < s.n; k++)
+            s.at[k].millionths = millionths(s.at[k].missing, s.at[k].wanted);
+        p.size = SIZE_OF(SIZE_NODE, 2 * (int64_t)MILLIONTHS + sum_of_amounts(&p));
+        finder_propose(f, &p);
+    }
+    f->cut |= cache->order.n > REMEDY_SHAPES_MAX;
 }
 
 void propose_new_nodes(struct finder *f)

@@ -4,9 +4,13 @@
  * since plugins may keep references to pods. */
 #include "sched/remedy_priv.h"
 
+#include "base/distance.h"
 #include "sched/sched_priv.h"
 
-enum { RELAX_EACH_MAX = 16 }; /* of each list of the pod */
+enum {
+    RELAX_EACH_MAX = 16,      /* of each list of the pod */
+    SELECTOR_NODES_MAX = 256, /* nodes of which it is looked which entries of the selector they lack */
+};
 
 static void propose_changed(struct finder *f, struct proposal p, const struct pod *changed)
 {
@@ -42,6 +46,85 @@ static struct proposal relaxed(enum relaxed what, uint32_t index, sym key, sym v
 
 /* ---- Nodes ---- */
 
+static bool node_has(const struct node *node, const struct label_pair *pair)
+{
+    return label_set_get(node->meta.labels, pair->key) == pair->value;
+}
+
+/* "no node has a=b; node n3 has a=c": the value that is nearest to the one asked for. NULL: some node has it. */
+static const char *selector_hint(struct finder *f, const struct label_pair *pair)
+{
+    const struct cache *cache = &f->s->cache;
+    const char *wanted = finder_text(f, pair->value), *nearest = NULL, *on = NULL;
+    unsigned best = DISTANCE_BYTES_MAX;
+    for (size_t i = 0; i < cache->order.n; i++) {
+        const struct node *node = cache->rows.at[cache->order.at[i]].node;
+        sym value = label_set_get(node->meta.labels, pair->key);
+        if (value == pair->value)
+            return NULL;
+        unsigned d = value == SYM_NONE ? best : edit_distance(wanted, sym_text(f->s->syms, value).p, best);
+        if (d >= best)
+            continue;
+        best = d;
+        nearest = finder_text(f, value);
+        on = arena_cstr(f->arena, str_of(node->meta.name));
+    }
+    const char *key = finder_text(f, pair->key);
+    if (!nearest)
+        return arena_printf(f->arena, "no node has a label %s", key);
+    return arena_printf(f->arena, "no node has %s=%s; node %s has %s=%s", key, wanted, on, key, nearest);
+}
+
+static const char *joined(struct finder *f, const char *text, const char *more)
+{
+    return !more ? text : text ? arena_printf(f->arena, "%s; %s", text, more) : more;
+}
+
+/* Without those entries that the node does not have, if they are several: one alone is tried elsewhere. */
+static void relax_selectors(struct finder *f, const struct node *node)
+{
+    const struct pod_node_affinity *own = f->pod->node_affinity;
+    struct pod changed = *f->pod;
+    struct pod_node_affinity less = *own;
+    struct label_pair *pairs = arena_alloc(&f->scratch, own->node_selector.n * sizeof(*pairs));
+    const char **names = arena_alloc(f->arena, own->node_selector.n * sizeof(*names));
+    struct proposal p = relaxed(RELAX_NODE_SELECTORS, 0, SYM_NONE, SYM_NONE);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < own->node_selector.n; i++) {
+        const struct label_pair *pair = &own->node_selector.at[i];
+        if (node_has(node, pair)) {
+            pairs[n++] = *pair;
+            continue;
+        }
+        names[p.n_names++] = arena_printf(f->arena, "%s=%s", finder_text(f, pair->key), finder_text(f, pair->value));
+        p.hint = joined(f, p.hint, selector_hint(f, pair));
+    }
+    if (p.n_names < 2 || p.n_names > RELAX_EACH_MAX)
+        return;
+    p.names = names;
+    p.size += p.n_names;
+    less.node_selector = (struct label_set){ pairs, n };
+    changed.node_affinity = &less;
+    propose_changed(f, p, &changed);
+}
+
+/* Whether a proposal drops the same entries. */
+static bool is_proposed(const struct finder *f, const struct node *node)
+{
+    const struct label_set *selector = &f->pod->node_affinity->node_selector;
+    for (size_t i = 0; i < f->proposals[REMEDY_RELAX].n; i++) {
+        const struct proposal *p = &f->proposals[REMEDY_RELAX].at[i];
+        bool same = p->relaxed == RELAX_NODE_SELECTORS;
+        for (uint32_t k = 0; same && k < selector->n; k++) {
+            sym kept = label_set_get(p->pod->node_affinity->node_selector, selector->at[k].key);
+            same = (kept != SYM_NONE) == node_has(node, &selector->at[k]);
+        }
+        if (same)
+            return true;
+    }
+    return false;
+}
+
 static void relax_node_affinity(struct finder *f)
 {
     const struct pod_node_affinity *own = f->pod->node_affinity;
@@ -58,7 +141,14 @@ static void relax_node_affinity(struct finder *f)
         less.node_selector = (struct label_set){ pairs, n };
         changed.node_affinity = &less;
         const struct label_pair *gone = &own->node_selector.at[i];
-        propose_changed(f, relaxed(RELAX_NODE_SELECTOR, i, gone->key, gone->value), &changed);
+        struct proposal p = relaxed(RELAX_NODE_SELECTOR, i, gone->key, gone->value);
+        p.hint = selector_hint(f, gone);
+        propose_changed(f, p, &changed);
+    }
+    for (size_t i = 0; own->node_selector.n > 1 && i < f->s->cache.order.n && i < SELECTOR_NODES_MAX; i++) {
+        const struct node *node = f->s->cache.rows.at[f->s->cache.order.at[i]].node;
+        if (!is_proposed(f, node))
+            relax_selectors(f, node);
     }
     if (!own->required.given)
         return;

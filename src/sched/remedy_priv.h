@@ -43,6 +43,9 @@ struct proposal {
     const struct pod *pod; /* the changed one; the finder holds the reference. NULL: as it is */
     struct remedy_amount *amounts;
     uint32_t n_amounts;
+    const char *const *names;
+    uint32_t n_names;
+    const char *hint;
     uint32_t n_victims;
     struct placed **victims;
 };
@@ -67,6 +70,8 @@ struct finder {
 
 /* A sym that lives until the search ends. */
 sym finder_sym(struct finder *f, struct str text);
+/* Its text, in the arena of the result. */
+const char *finder_text(struct finder *f, sym id);
 /* Takes over the reference. */
 const struct pod *finder_keep(struct finder *f, const struct pod *own_pod);
 struct what_if_answer finder_ask(struct finder *f, const struct pod *pod);
@@ -85,12 +90,17 @@ void find_wanted_labels(struct finder *f);
 void propose_for_node(struct finder *f, node_id row);
 void propose_tolerations(struct finder *f);
 void propose_new_nodes(struct finder *f);
+/* Nodes that have more of something than any that is there, for a pod that asks for that. */
+void propose_larger_nodes(struct finder *f);
 /* The node of the proposal, changed as it says; arrays in `a`. */
 struct node changed_node(const struct finder *f, struct arena *a, const struct proposal *p);
 
 /* remedy_evict.c */
 int64_t eviction_size(const struct proposal *p);
 void propose_evictions(struct finder *f, const node_id *rows, uint32_t n_rows);
+
+/* remedy_claims.c */
+void propose_claims(struct finder *f);
 
 /* remedy_pod.c */
 void propose_without_gates(struct finder *f);

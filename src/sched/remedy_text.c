@@ -10,6 +10,7 @@ const char *remedy_kind_name(enum remedy_kind kind)
         [REMEDY_REMOVE_GATES] = "removeGates", [REMEDY_UNCORDON] = "uncordon", [REMEDY_TOLERATE] = "tolerate",
         [REMEDY_ADD_LABEL] = "addLabel",       [REMEDY_REMOVE_TAINT] = "removeTaint", [REMEDY_RELAX] = "relax",
         [REMEDY_FREE] = "free",                [REMEDY_EVICT] = "evict",       [REMEDY_ADD_NODE] = "addNode",
+        [REMEDY_PROVIDE_CLAIMS] = "provideClaims",
     };
     return names[kind];
 }
@@ -19,6 +20,7 @@ const char *remedy_relaxed_name(enum relaxed relaxed)
     static const char *const names[N_RELAXED] = {
         [RELAX_MAX_SKEW] = "maxSkew",
         [RELAX_NODE_SELECTOR] = "nodeSelector",
+        [RELAX_NODE_SELECTORS] = "nodeSelectors",
         [RELAX_NODE_AFFINITY] = "nodeAffinity",
         [RELAX_POD_AFFINITY] = "podAffinity",
         [RELAX_POD_ANTI_AFFINITY] = "podAntiAffinity",
@@ -129,6 +131,31 @@ static void add_gates(struct sentence *s, const struct remedy *r)
     }
 }
 
+static void add_names(struct sentence *s, const struct remedy *r)
+{
+    for (uint32_t i = 0; i < r->n_names; i++) {
+        add_gap(s, i, r->n_names);
+        strbuf_add_text(&s->text, r->names[i]);
+    }
+}
+
+static void add_hint(struct sentence *s, const struct remedy *r)
+{
+    if (r->hint)
+        strbuf_printf(&s->text, " (%s)", r->hint);
+}
+
+/* Of a new node: what it has to have that the others do not. */
+static void add_offer(struct sentence *s, const struct remedy *r)
+{
+    for (uint32_t i = 0; i < r->n_amounts; i++) {
+        const struct remedy_amount *m = &r->amounts[i];
+        strbuf_add_text(&s->text, i == 0 ? " that has " : i + 1 == r->n_amounts ? " and " : ", ");
+        strbuf_printf(&s->text, "%s %s", remedy_amount_text(m->resource, m->wanted, s->a), m->resource);
+    }
+    add_hint(s, r);
+}
+
 static void add_relaxed(struct sentence *s, const struct remedy *r)
 {
     struct strbuf *t = &s->text;
@@ -139,6 +166,13 @@ static void add_relaxed(struct sentence *s, const struct remedy *r)
         break;
     case RELAX_NODE_SELECTOR:
         strbuf_printf(t, "drop %s=%s from the pod's node selector", r->key, r->value);
+        add_hint(s, r);
+        break;
+    case RELAX_NODE_SELECTORS:
+        strbuf_add_text(t, "drop ");
+        add_names(s, r);
+        strbuf_add_text(t, " from the pod's node selector");
+        add_hint(s, r);
         break;
     case RELAX_NODE_AFFINITY:
         strbuf_add_text(t, "drop the pod's required node affinity");
@@ -180,7 +214,7 @@ static void add_alike(struct sentence *s, const struct remedy *r)
     if (!r->n_alike)
         return;
     uint32_t n = r->n_alike <= NODES_NAMED ? r->n_alike : NODES_NAMED;
-    strbuf_add_text(&s->text, "; or the same on node ");
+    strbuf_add_text(&s->text, r->kind == REMEDY_ADD_NODE ? "; or like " : "; or the same on node ");
     for (uint32_t i = 0; i < n; i++)
         strbuf_printf(&s->text, "%s%s", i == 0 ? "" : i + 1 == r->n_alike ? " or " : ", ", r->alike[i]);
     if (r->n_alike > n)
@@ -224,7 +258,14 @@ static void add_change(struct sentence *s, const struct remedy *r)
         strbuf_printf(t, " from node %s", r->node);
         break;
     case REMEDY_ADD_NODE:
-        strbuf_printf(t, "add one more node like %s", r->node);
+        strbuf_printf(t, "add %s node like %s", r->n_amounts ? "a" : "one more", r->node);
+        add_offer(s, r);
+        break;
+    case REMEDY_PROVIDE_CLAIMS:
+        strbuf_printf(t, "provide the claim%s ", r->n_names == 1 ? "" : "s");
+        add_names(s, r);
+        strbuf_add_text(t, ", bound to a volume that the node can use");
+        add_hint(s, r);
         break;
     case N_REMEDY_KINDS:
         break;
@@ -236,7 +277,8 @@ const char *remedy_text(const struct remedy *r, struct arena *a)
     struct sentence s = { .a = a };
     strbuf_init(&s.text, STRBUF_NO_MAX);
     add_change(&s, r);
-    bool of_the_pod = r->kind == REMEDY_REMOVE_GATES || r->kind == REMEDY_TOLERATE || r->kind == REMEDY_RELAX;
+    bool of_the_pod = r->kind == REMEDY_REMOVE_GATES || r->kind == REMEDY_TOLERATE || r->kind == REMEDY_RELAX ||
+                      r->kind == REMEDY_PROVIDE_CLAIMS;
     bool elsewhere = r->kind != REMEDY_ADD_NODE && strcmp(r->goes_to, r->node) != 0;
     if (of_the_pod || elsewhere)
         add_where(&s, r);

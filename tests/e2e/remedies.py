@@ -85,6 +85,9 @@ def relax(spec, r):
         del spec["topologySpreadConstraints"][r["index"]]
     elif what == "nodeSelector":
         del spec["nodeSelector"][r["key"]]
+    elif what == "nodeSelectors":
+        for entry in r["names"]:
+            del spec["nodeSelector"][entry.split("=")[0]]
     elif what in ("podAffinity", "podAntiAffinity"):
         del spec["affinity"][what]["requiredDuringSchedulingIgnoredDuringExecution"][r["index"]]
     elif what == "request":
@@ -95,11 +98,27 @@ def relax(spec, r):
         check(False, f"these clusters have no {what}")
 
 
-def add_node(objects, like, name):
+def add_node(objects, like, name, amounts):
     new = copy.deepcopy(find(objects, "Node", like))
     new["metadata"]["name"] = new["metadata"]["labels"]["kubernetes.io/hostname"] = name
-    new["spec"].pop("unschedulable", None)
+    new.get("spec", {}).pop("unschedulable", None)
+    for a in amounts:
+        new["status"]["capacity"].setdefault(a["resource"], "0")
+    free(new, amounts)
     objects.append(new)
+
+
+def add_claim(objects, name):
+    """Bound to a volume that every node can use."""
+    objects[:] = [o for o in objects if o["kind"] != "PersistentVolumeClaim" or name_of(o) != name]
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    objects.append({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {
+        "name": name, "namespace": "default", "uid": "uid-" + name,
+        "annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
+        "spec": dict(spec, volumeName="volume-" + name), "status": {"phase": "Bound"}})
+    objects.append({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "volume-" + name}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "hostPath": {"path": "/x"},
+        "claimRef": {"namespace": "default", "name": name, "uid": "uid-" + name}}, "status": {"phase": "Bound"}})
 
 
 def apply(objects, pod, r):
@@ -124,7 +143,10 @@ def apply(objects, pod, r):
         victims = {v["name"] for v in r["victims"]}
         objects[:] = [o for o in objects if o["kind"] != "Pod" or name_of(o) not in victims]
     elif kind == "addNode":
-        add_node(objects, r["node"], r["newName"])
+        add_node(objects, r["node"], r["newName"], r.get("amounts", []))
+    elif kind == "provideClaims":
+        for name in r["names"]:
+            add_claim(objects, name)
     else:
         check(False, f"an unknown kind: {kind}")
 
@@ -153,14 +175,68 @@ def check_cluster(folder, seed):
         check(x["remedies"] or x["remediesTried"], f"{what}: nothing was tried")
 
 
+def small_node(name, zone, **capacity):
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {
+        "kubernetes.io/hostname": name, "kubernetes.io/arch": "amd64", "topology.kubernetes.io/zone": zone}},
+        "spec": {}, "status": {"capacity": dict({"cpu": "4", "memory": "16Gi", "pods": "110"}, **capacity)}}
+
+
+def small_pod(requests=None, **spec):
+    container = {"name": "c", "image": "i", "resources": {"requests": requests or {"cpu": "100m"}}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "default"},
+            "spec": dict({"containers": [container]}, **spec)}
+
+
+def claim(name, **spec):
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "default"}, "spec": dict(
+        {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}, **spec)}
+
+
+def volumes(*names):
+    return [{"name": "v%d" % i, "persistentVolumeClaim": {"claimName": n}} for i, n in enumerate(names)]
+
+
+NODES = [small_node("n1", "za"), small_node("n2", "zb")]
+# What waits, and the words with which the first answer begins.
+WAITING = [
+    ("a claim that is not there", [small_pod(volumes=volumes("nope"))],
+     "provide the claim nope, bound to a volume that the node can use (it does not exist) (then node "),
+    ("a claim whose class is not there", [claim("data", storageClassName="gp3"), small_pod(volumes=volumes("data"))],
+     "provide the claim data, bound to a volume that the node can use (its StorageClass gp3 does not exist) (then node "),
+    ("a claim without anything", [claim("data", storageClassName=""), small_pod(volumes=volumes("data"))],
+     "provide the claim data, bound to a volume that the node can use (it has no volume and no StorageClass) (then node "),
+    ("two claims", [small_pod(volumes=volumes("a", "b"))],
+     "provide the claims a and b, bound to a volume that the node can use (none of them has one) (then node "),
+    ("a slip in one label", [small_pod(nodeSelector={"topology.kubernetes.io/zone": "zbb"})],
+     "drop topology.kubernetes.io/zone=zbb from the pod's node selector (no node has topology.kubernetes.io/zone=zbb; node n2 has "
+     "topology.kubernetes.io/zone=zb) (then node "),
+    ("two labels", [small_pod(nodeSelector={"kubernetes.io/arch": "arm64", "topology.kubernetes.io/zone": "zd"})],
+     "drop kubernetes.io/arch=arm64 and topology.kubernetes.io/zone=zd from the pod's node selector (no node has "
+     "kubernetes.io/arch=arm64; node n1 has kubernetes.io/arch=amd64; no node has topology.kubernetes.io/zone=zd; node n1 has "
+     "topology.kubernetes.io/zone=za) (then node "),
+    ("no device of the kind", [small_pod({"nvidia.com/gpu": "2"})], "add a node like n1 that has 2 nvidia.com/gpu (no node has any nvidia.com/gpu)"),
+    ("more than one node has", [small_pod({"cpu": "6", "memory": "4Gi"})], "lower the pod's cpu request from 6 to 4 "),
+]
+
+
+def check_waiting(folder, what, objects, text):
+    x = berth("explain", "p", "-f", clusters.write(folder, NODES + objects))
+    texts = [r["text"] for r in x["remedies"]]
+    check(texts and texts[0].startswith(text), f"{what}: {texts}")
+    for r in x["remedies"]:
+        check_remedy(folder, NODES + objects, "p", r, what)
+
+
 def main():
     global BERTH
     BERTH = str(pathlib.Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(N_CLUSTERS):
             check_cluster(folder, seed)
+        for what, objects, text in WAITING:
+            check_waiting(folder, what, objects, text)
     for kind in ("removeGates", "uncordon", "tolerate", "addLabel", "removeTaint", "relax nodeSelector", "relax request", "free",
-                 "evict", "addNode"):
+                 "evict", "addNode", "provideClaims", "relax nodeSelectors"):
         check(counts.get(kind), f"no remedy of kind {kind} in {N_CLUSTERS} clusters")
     print(f"{sum(counts.values())} remedies, {failures} failures: {counts}")
     return 1 if failures else 0

@@ -433,11 +433,11 @@ static inline void remove_pod(struct data *d, const char *name)
     FAIL("no pod %s", name);
 }
 
-static inline void add_node_like(struct data *d, const struct remedy *r)
+static inline void add_node_like(struct data *d, const struct remedy *r, const char *like)
 {
     CHECK(d->n_nodes < NODES_MAX);
     struct data_node *n = &d->nodes[d->n_nodes++];
-    *n = *data_node(d, r->node);
+    *n = *data_node(d, like);
     n->name = r->new_name;
     n->unschedulable = false;
     for (unsigned i = n->n_taints; i-- > 0;)
@@ -466,6 +466,17 @@ static inline void relax(struct data_pod *p, const struct remedy *r)
         while (strcmp(p->selector.at[i].key, r->key) != 0 || strcmp(p->selector.at[i].value, r->value) != 0)
             CHECK(++i < p->selector.n);
         REMOVE_AT(p->selector.at, p->selector.n, i);
+        break;
+    case RELAX_NODE_SELECTORS:
+        CHECK(r->n_names > 1);
+        for (uint32_t k = 0; k < r->n_names; k++) {
+            char entry[256] = "";
+            for (i = 0; strcmp(entry, r->names[k]) != 0; i++) {
+                CHECK(i < p->selector.n);
+                snprintf(entry, sizeof(entry), "%s=%s", p->selector.at[i].key, p->selector.at[i].value);
+            }
+            REMOVE_AT(p->selector.at, p->selector.n, i - 1);
+        }
         break;
     case RELAX_NODE_AFFINITY:
         CHECK(p->node_terms);
@@ -536,8 +547,12 @@ static inline void apply_remedy(struct data *d, const struct remedy *r, const ch
             remove_pod(d, r->victims[i].name);
         break;
     case REMEDY_ADD_NODE:
-        add_node_like(d, r);
+        add_node_like(d, r, node);
+        for (uint32_t i = 0; i < r->n_amounts; i++)
+            *amount_of(&d->nodes[d->n_nodes - 1].alloc, r->amounts[i].resource) = r->amounts[i].wanted;
         break;
+    case REMEDY_PROVIDE_CLAIMS:
+        FAIL("nobody has claims here");
     case N_REMEDY_KINDS:
         FAIL("not a kind");
     }

@@ -190,11 +190,12 @@ static const struct row {
       "remove the taint dedicated=gpu:NoSchedule from node a; or the same on node b or c" },
     { "a label that the pod selects by; nodes that have another value are left alone", label,
       "add the label disk=ssd to node a\n"
-      "drop disk=ssd from the pod's node selector (then node a or one of 1 more)" },
+      "drop disk=ssd from the pod's node selector (no node has disk=ssd; node b has disk=hdd) (then node a or one of 1 more)" },
     { "a number that is large enough", number,
       "add the label cores=8 to node a\n"
       "drop the pod's required node affinity (then node a)" },
-    { "a label is never changed", other_value, "drop disk=ssd from the pod's node selector (then node a)" },
+    { "a label is never changed", other_value,
+      "drop disk=ssd from the pod's node selector (no node has disk=ssd; node a has disk=hdd) (then node a)" },
     { "a topology key that no node has", spread_key,
       "add the label zone=a to node a\n"
       "drop the topology spread constraint on zone (then node a)" },
@@ -235,7 +236,8 @@ static const struct row {
     { "a pod elsewhere whose anti-affinity closes the zone", guard,
       "evict default/guard from node b (then node a)" },
     { "no node is large enough: what fits the larger one", too_large,
-      "lower the pod's cpu request from 2 to 1500m (then node b)" },
+      "lower the pod's cpu request from 2 to 1500m (then node b)\n"
+      "add a node like b that has 2 cpu (no node has as much cpu); or like a" },
     { "nothing is wrong", fits, "" },
 };
 

@@ -329,7 +329,7 @@ TEST(every_remedy_does_what_it_says)
            t.n_several_amounts, t.n_nominated);
     for (int k = 0; k < N_REMEDY_KINDS; k++) {
         printf("  %s: %u\n", remedy_kind_name((enum remedy_kind)k), t.of_kind[k]);
-        CHECK(given || t.of_kind[k] > 0);
+        CHECK(given || t.of_kind[k] > 0 || k == REMEDY_PROVIDE_CLAIMS); /* nobody has claims here */
     }
     for (int k = 0; k < N_RELAXED; k++) {
         printf("  relax %s: %u\n", remedy_relaxed_name((enum relaxed)k), t.of_relaxed[k]);
