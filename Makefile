@@ -103,9 +103,10 @@ mutants: build-setup ## change the code in N small ways and report which of them
 	@tools/mutants.py -n $(N) --seed $(SEED) --files '$(FILES)'
 
 .PHONY: deps
-deps: ## print includes that point the wrong way, and files that comments name but that are not here; fail on any
+deps: ## print wrong includes, files that comments name and that are not here, limits told wrongly; fail on any
 	@tools/check_deps.py
 	@tools/check_citations.py
+	@tools/check_limits.py
 
 .PHONY: install
 install: all ## install berth below PREFIX

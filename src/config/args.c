@@ -289,5 +289,6 @@ const struct args_kind *args_kind_of(struct str plugin)
 
 struct value args_empty(struct arena *a, const struct args_kind *kind)
 {
+    assert(kind);
     return value_struct(a, schema_type(str_of(kind->type)));
 }

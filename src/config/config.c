@@ -18,6 +18,7 @@
 
 struct config *config_default(struct arena *a, const struct features *f)
 {
+    assert(f);
     static const struct value absent;
     return complete_config(a, &absent, f);
 }
@@ -25,6 +26,7 @@ struct config *config_default(struct arena *a, const struct features *f)
 enum err_code config_load(struct arena *a, struct str text, const struct features *f, struct config **ret_config,
                           struct err *e)
 {
+    assert(f);
     if (text.n > CONFIG_BYTES_MAX)
         return err_set(e, ERR_TOO_LARGE, "a configuration of more than %d bytes", CONFIG_BYTES_MAX);
     struct str kept = arena_str(a, text); /* values point into it */

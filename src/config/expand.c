@@ -328,6 +328,9 @@ void profiles_fini(struct profile *const *profiles, size_t n, struct sym_table *
 enum err_code profiles_build(struct arena *a, const struct config *c, const struct expand_options *options,
                              struct profile ***ret_profiles, struct err *e)
 {
+    assert(options->registry);
+    assert(options->syms);
+    assert(options->features);
     if (c->n_profiles > PROFILES_MAX)
         return err_set(e, ERR_INVALID, "there are %zu profiles, and at most %d can be run", c->n_profiles, PROFILES_MAX);
     struct profile **profiles = ARENA_NEW_N(a, struct profile *, c->n_profiles);

@@ -30,6 +30,7 @@ const enum extension_point point_order[N_POINTS] = {
 
 bool plugin_extends(const struct plugin *p, enum extension_point point)
 {
+    assert(point < N_POINTS);
     switch (point) {
     case POINT_PRE_ENQUEUE:
         return p->pre_enqueue;

@@ -107,6 +107,8 @@ static enum err_code load_config(struct setup *s, const struct setup_source *fro
 enum err_code setup_load(struct setup *s, struct sym_table *syms, const struct setup_source *from,
                          const struct plugin *const *registry, struct err *e)
 {
+    assert(syms);
+    assert(registry);
     *s = (struct setup){ .syms = syms };
     arena_init(&s->arena);
     enum err_code code = set_features(s, from->feature_gates, e);

@@ -304,6 +304,8 @@ static void check_config(const struct config *c, const struct features *f, struc
 
 enum err_code config_validate(const struct config *c, const struct features *f, struct err *e)
 {
+    assert(c);
+    assert(f);
     struct field_errors errs;
     field_errors_init(&errs, e->arena);
     check_config(c, f, &errs);

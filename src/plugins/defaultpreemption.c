@@ -6,6 +6,7 @@
 
 static enum err_code init(struct plugin_instance *p, const void *args, struct err *e)
 {
+    assert(args);
     (void)e;
     p->data = mem_alloc(sizeof(struct default_preemption_args));
     memcpy(p->data, args, sizeof(struct default_preemption_args));

@@ -10,6 +10,7 @@
 
 static enum err_code init(struct plugin_instance *p, const void *args, struct err *e)
 {
+    assert(args);
     (void)e;
     p->data = mem_alloc(sizeof(struct inter_pod_affinity_args));
     memcpy(p->data, args, sizeof(struct inter_pod_affinity_args));

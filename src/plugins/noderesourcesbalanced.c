@@ -15,6 +15,7 @@ struct data {
 
 static enum err_code init(struct plugin_instance *p, const void *args, struct err *e)
 {
+    assert(args);
     (void)e;
     const struct node_resources_balanced_args *a = args;
     struct data *d = mem_zalloc(sizeof(*d));

@@ -23,6 +23,7 @@ struct data {
 
 static enum err_code init(struct plugin_instance *p, const void *args, struct err *e)
 {
+    assert(args);
     (void)e;
     struct data *d = mem_zalloc(sizeof(*d));
     d->args = args;

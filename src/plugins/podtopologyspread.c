@@ -33,6 +33,7 @@ static void set_defaults(struct plugin_instance *p, const struct default_spread_
 
 static enum err_code init(struct plugin_instance *p, const void *args, struct err *e)
 {
+    assert(args);
     (void)e;
     const struct pod_topology_spread_args *a = args;
     struct spread_data *d = mem_zalloc(sizeof(*d));

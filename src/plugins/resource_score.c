@@ -36,6 +36,7 @@ int64_t shape_score(const struct shape_point *shape, uint32_t n, int64_t utiliza
 
 void resource_scorer_init(struct resource_scorer *s, struct sym_table *syms, const struct scoring_strategy *strategy)
 {
+    assert(strategy->resources || strategy->n_resources == 0);
     *s = (struct resource_scorer){ .type = strategy->type, .n_resources = strategy->n_resources };
     s->resources = mem_zalloc(mem_product(strategy->n_resources, sizeof(*s->resources)));
     for (uint32_t i = 0; i < strategy->n_resources; i++) {

@@ -57,6 +57,7 @@ static void assume_nothing(struct data *d, struct sym_table *syms)
 
 static enum err_code init(struct plugin_instance *p, const void *args, struct err *e)
 {
+    assert(args);
     (void)e;
     const struct volume_binding_args *a = args;
     struct data *d = mem_zalloc(sizeof(*d));

@@ -104,6 +104,7 @@ static struct wanted_entry *entry_for(struct wanted_nodes *w, const struct pod *
 
 const uint64_t *wanted_nodes_of(struct wanted_nodes *w, const struct cache *cache, const struct pod *pod)
 {
+    assert(pod);
     struct wanted_entry *e = entry_for(w, pod);
     bool is_new = !e->example || !same_question(e->example, pod);
     if (is_new) {

@@ -54,6 +54,7 @@ static bool reject(struct attempt *a)
 
 bool attempt_begin(struct sched *s, struct attempt *a, const struct pod *pod, struct attempt_wants wants)
 {
+    assert(pod);
     arena_reset(&s->arena);
     cache_update_order(&s->cache);
     counts_next_cycle(s->cache.counts);
@@ -179,6 +180,8 @@ static void narrowing_rejects(struct attempt *a)
 
 bool attempt_pre_filter(struct attempt *a)
 {
+    assert(a->cycle.profile);
+    assert(a->outcome == ATTEMPT_FITS);
     struct cycle *c = &a->cycle;
     const struct point_plugins *points = &c->profile->points[POINT_PRE_FILTER];
     for (uint8_t i = 0; i < points->n; i++) {
@@ -218,6 +221,7 @@ bool attempt_pre_filter(struct attempt *a)
 
 bool attempt_filter(struct attempt *a)
 {
+    assert(a->outcome == ATTEMPT_FITS);
     if (a->narrowed.given) {
         const char *text = arena_printf(a->cycle.arena, "node(s) didn't satisfy plugin(s) %s",
                                         plugin_list(a, a->narrowing_plugins));
@@ -418,6 +422,7 @@ static void find_feasible(struct attempt *a)
 
 void attempt_diagnose(struct attempt *a)
 {
+    assert(!a->pre_filter_message);
     struct cycle *c = &a->cycle;
     node_id n_rows = c->cache->col.n_rows;
     size_t n_words = bitset_words(n_rows);

@@ -252,6 +252,7 @@ static bool choose_by_totals(struct attempt *a, const struct scoring *s, const i
 
 static void choose(struct attempt *a, struct scoring s, const struct pod_class *class)
 {
+    assert(!a->wants.detail);
     struct cycle *c = &a->cycle;
     size_t n_words = bitset_words(c->cache->col.n_rows);
     const uint64_t *alive = class->alive;

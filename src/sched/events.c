@@ -22,6 +22,7 @@ static void move_derived(struct sched *s, const struct derived_events *events)
 
 void sched_node_set(struct sched *s, const struct node *node)
 {
+    assert(node);
     node_id id = cache_find_node(&s->cache, node->name);
     const struct node *old = id == NODE_NONE ? NULL : s->cache.rows.at[id].node;
     if (!old) {
@@ -135,6 +136,7 @@ static bool is_another(const struct pod *old, const struct pod *pod)
 
 void sched_pod_set(struct sched *s, const struct pod *pod)
 {
+    assert(pod);
     const struct pod *known = sched_pod(s, pod->meta.uid);
     if (pod->flags & POD_FINISHED || (known && is_another(known, pod)))
         sched_pod_removed(s, pod->meta.uid);
@@ -166,6 +168,7 @@ static void pending_pod_removed(struct sched *s, const struct pod *old)
 
 void sched_pod_removed(struct sched *s, const char *uid)
 {
+    assert(uid);
     union map_value old_value;
     if (!map_str_remove(&s->pods, str_of(uid), &old_value))
         return;
@@ -200,6 +203,7 @@ static void move_for(struct sched *s, enum object_kind kind, uint32_t action, co
 
 void sched_object_set(struct sched *s, enum object_kind kind, const void *form)
 {
+    assert(kind < N_OBJECT_KINDS);
     const struct {
         struct typed typed;
         struct typed_meta meta;
@@ -215,6 +219,7 @@ void sched_object_set(struct sched *s, enum object_kind kind, const void *form)
 
 void sched_object_removed(struct sched *s, enum object_kind kind, sym ns, struct str name)
 {
+    assert(kind < N_OBJECT_KINDS);
     const void *old = objects_get(s->objects, kind, ns, name);
     if (!old)
         return;

@@ -396,6 +396,7 @@ static void tell(struct work *w)
 
 void explain_pod(struct sched *s, const struct pod *pod, struct arena *arena, struct explanation *ret_explanation)
 {
+    assert(arena != &s->arena);
     struct trial t;
     trial_begin(&t, s, pod, (struct attempt_wants){ .reasons = true, .detail = true });
     trial_run(&t);

@@ -71,6 +71,7 @@ static struct filter_status run_filters(struct cycle *c, const struct node_view 
 
 struct filter_status framework_gate(struct cycle *c)
 {
+    assert(c->profile);
     const struct point_plugins *gates = &c->profile->points[POINT_PRE_ENQUEUE];
     for (uint8_t i = 0; i < gates->n; i++) {
         struct verdict v = gates->at[i]->plugin->pre_enqueue(gates->at[i], c);

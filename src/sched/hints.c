@@ -69,6 +69,7 @@ void hint_map_fini(struct hint_map *m)
 
 uint64_t hint_map_interest(const struct hint_map *m, enum event_resource resource, uint32_t action)
 {
+    assert(resource < N_EVENT_RESOURCES);
     uint64_t interest = 0;
     for (size_t i = 0; i < m->by_resource[resource].n; i++) {
         const struct hint_entry *entry = &m->by_resource[resource].at[i];

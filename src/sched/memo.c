@@ -199,6 +199,7 @@ bool memo_failure_holds(const struct memo_failure *f, const struct cycle *c)
 
 void memo_failure_keep(struct memo_failure *to, const struct memo_failure *f, const struct cycle *c, const char *message)
 {
+    assert(message);
     free(to->message);
     *to = versions_of(c);
     to->rejectors = f->rejectors;

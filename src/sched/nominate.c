@@ -58,6 +58,7 @@ void nominator_remove(struct nominator *n, const char *uid)
 
 void nominator_add(struct nominator *n, const struct pod *pod, sym node)
 {
+    assert(pod);
     pod_ref(pod); /* the entry that is removed next may hold the last reference */
     nominator_remove(n, pod->meta.uid);
     if (node == SYM_NONE)

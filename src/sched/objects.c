@@ -185,6 +185,8 @@ static uint32_t append(struct list *l, const void *form, struct entry *e)
 
 void objects_set(struct objects *o, enum object_kind kind, const void *form)
 {
+    assert(kind < N_OBJECT_KINDS);
+    assert(form);
     struct store *s = &o->kinds[kind];
     const struct any_form *any = form;
     struct str name = str_of(any->meta.name);
@@ -219,6 +221,7 @@ static void take_out(struct list *l, uint32_t at, size_t place)
 
 bool objects_remove(struct objects *o, enum object_kind kind, sym ns, struct str name)
 {
+    assert(kind < N_OBJECT_KINDS);
     struct store *s = &o->kinds[kind];
     struct entry *e = find(s, ns, name);
     if (!e)
@@ -242,18 +245,21 @@ bool objects_remove(struct objects *o, enum object_kind kind, sym ns, struct str
 
 const void *objects_get(const struct objects *o, enum object_kind kind, sym ns, struct str name)
 {
+    assert(kind < N_OBJECT_KINDS);
     const struct entry *e = find(&o->kinds[kind], ns, name);
     return e ? o->kinds[kind].all.forms.at[e->at_all] : NULL;
 }
 
 struct object_list objects_all(const struct objects *o, enum object_kind kind)
 {
+    assert(kind < N_OBJECT_KINDS);
     const struct list *l = &o->kinds[kind].all;
     return (struct object_list){ l->forms.at, (uint32_t)l->forms.n };
 }
 
 struct object_list objects_in(const struct objects *o, enum object_kind kind, sym ns)
 {
+    assert(kind < N_OBJECT_KINDS);
     union map_value *slot = map_u64_find(&o->kinds[kind].by_ns, ns);
     const struct list *l = slot ? slot->const_ptr : NULL;
     return l ? (struct object_list){ l->forms.at, (uint32_t)l->forms.n } : (struct object_list){ NULL, 0 };

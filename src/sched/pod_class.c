@@ -267,6 +267,8 @@ static struct entry *find_entry(const struct pod_classes *k)
 
 const struct pod_class *pod_classes_get(struct pod_classes *k, struct cycle *c, uint64_t local_scores)
 {
+    assert(c->profile->plan.settled);
+    assert(!(local_scores & ~c->profile->plan.local_scores));
     pod_class_key(&k->key, c, local_scores);
     struct entry *found = find_entry(k), *e = found ? found : new_entry(k, c->cache->col.n_rows_max);
     struct work w = { e, c, local_scores };

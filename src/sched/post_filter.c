@@ -30,6 +30,7 @@ static void add_text(struct strbuf *message, const char *text)
  * an error is the whole message; otherwise the reasons of all are joined. */
 struct verdict attempt_post_filter(struct attempt *a, const char **ret_message)
 {
+    assert(a->outcome == ATTEMPT_REJECTED);
     struct cycle *c = &a->cycle;
     const struct point_plugins *points = &c->profile->points[POINT_POST_FILTER];
     struct strbuf message;

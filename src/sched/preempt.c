@@ -371,6 +371,7 @@ static struct verdict nothing_helps(struct cycle *c, const struct filter_status 
 
 struct verdict preempt_find(struct cycle *c, struct preemption_limits limits, struct preemption *ret)
 {
+    assert(c->profile);
     *ret = (struct preemption){ 0 };
     node_id *nodes = arena_alloc(c->arena, c->cache->order.n * sizeof(*nodes));
     uint32_t n = potential_nodes(c, nodes);

@@ -459,6 +459,7 @@ static void finder_fini(struct finder *f)
 
 void remedies_find(struct sched *s, const struct pod *pod, struct arena *a, struct remedies *ret_remedies)
 {
+    assert(a != &s->arena);
     *ret_remedies = (struct remedies){ 0 };
     if (!what_if_can(s) || pod->node_name != SYM_EMPTY)
         return;

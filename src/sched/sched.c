@@ -29,6 +29,11 @@ void sched_read_clocks(struct sched *s)
 
 struct sched *sched_new(const struct sched_options *options)
 {
+    assert(options->syms);
+    assert(options->n_profiles > 0);
+    assert(options->n_profiles <= PROFILES_MAX);
+    assert(options->io.now_ms);
+    assert(options->io.wall_s);
     for (uint32_t i = 0; i < options->n_profiles; i++)
         assert(options->profiles[i]->plan.settled);
     struct sched *s = mem_zalloc(sizeof(*s));

@@ -82,6 +82,7 @@ bool attempt_score_position(struct attempt *a, unsigned i)
 
 bool attempt_score(struct attempt *a)
 {
+    assert(a->n_feasible > 0);
     struct cycle *c = &a->cycle;
     const struct point_plugins *points = &c->profile->points[POINT_SCORE];
     a->totals = ARENA_NEW_N(c->arena, int64_t, a->n_feasible);
@@ -124,6 +125,7 @@ static uint32_t first_in_heap_order(const struct attempt *a, int64_t best)
 
 void attempt_select(struct attempt *a)
 {
+    assert(a->totals);
     int64_t best = INT64_MIN;
     for (uint32_t i = 0; i < a->n_feasible; i++)
         if (a->totals[i] > best)

@@ -28,6 +28,7 @@ void trial_begin(struct trial *t, struct sched *s, const struct pod *pod, struct
 
 void trial_run(struct trial *t)
 {
+    assert(t->attempt.outcome == ATTEMPT_FITS || !t->begun);
     if (t->begun)
         attempt_go_on(&t->attempt);
 }

@@ -42,6 +42,7 @@ void what_if_end(struct what_if *w)
 
 void what_if_node(struct what_if *w, node_id row, const struct node *node)
 {
+    assert(row < w->sched->cache.rows.n);
     struct cache *cache = &w->sched->cache;
     vec_push(&w->steps, (struct what_if_step){ .kind = WHAT_IF_NODE, .row = row,
                                                .node = node_ref(cache->rows.at[row].node) });
@@ -59,6 +60,7 @@ void what_if_new_node(struct what_if *w, const struct node *node)
 
 void what_if_without(struct what_if *w, const struct placed *placed)
 {
+    assert(placed);
     struct lifted_pod lifted = cache_lift(&w->sched->cache, placed->pod->meta.uid);
     vec_push(&w->steps, (struct what_if_step){ .kind = WHAT_IF_POD, .lifted = lifted });
 }
