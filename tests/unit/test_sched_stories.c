@@ -52,6 +52,9 @@ TEST(a_preemptor_gets_its_place_when_the_victims_are_gone)
         { "a victim that is being bound is evicted as any other",
           "node n 1; pod v; run; pod p priority=5; run; "
           "says bind v n / evict v for p / refused p / nominate p n; is v assumed" },
+        { "of two victims the one that is on its way out is left alone, the other is evicted",
+          "node n 2; pod v node=n priority=2 terminating; pod w node=n priority=1; pod p priority=9 cpu=2; run; "
+          "says evict w for p / refused p / nominate p n" },
         { "who never preempts waits without a promise",
           "node n 1; pod v node=n; pod p priority=5 never; run; says refused p; nominated p -; delete v; run; "
           "says bind p n" },
