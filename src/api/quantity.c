@@ -91,17 +91,6 @@ struct quantity quantity_make(int64_t number, int32_t scale, enum quantity_forma
     return (struct quantity){ .value = number, .scale = scale, .format = (uint8_t)format };
 }
 
-struct quantity quantity_dup(struct arena *a, const struct quantity *q)
-{
-    struct quantity copy = *q;
-    if (q->n_digits)
-        copy.digits =
-            (const uint8_t *)arena_str(a, (struct str){ (const char *)q->digits, q->n_digits }).p;
-    if (q->text.n)
-        copy.text = arena_str(a, q->text);
-    return copy;
-}
-
 /* q += y for two int64 amounts; false, with q untouched, when the sum needs digits. */
 static bool add_ints(struct quantity *q, const struct quantity *y)
 {
@@ -350,7 +339,7 @@ static bool has_binary_form(const struct quantity *q)
     return q->format == QUANTITY_BINARY_SI && !lowest;
 }
 
-void quantity_add_text(struct strbuf *b, const struct quantity *q)
+static void add_text(struct strbuf *b, const struct quantity *q)
 {
     if (q->text.n) {
         strbuf_add_str(b, q->text);
@@ -373,7 +362,7 @@ struct str quantity_text(struct arena *a, const struct quantity *q)
         return q->text;
     struct strbuf b;
     strbuf_init(&b, STRBUF_NO_MAX);
-    quantity_add_text(&b, q);
+    add_text(&b, q);
     struct str text = arena_str(a, strbuf_str(&b));
     strbuf_fini(&b);
     return text;

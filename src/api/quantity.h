@@ -60,11 +60,8 @@ enum err_code quantity_parse_scaled(struct str text, int32_t scale, int64_t *ret
     ERR_MUST_CHECK;
 
 struct quantity quantity_make(int64_t number, int32_t scale, enum quantity_format format);
-/* Texts and digits copied into `a`. */
-struct quantity quantity_dup(struct arena *a, const struct quantity *q);
 
 /* Canonical text. */
-void quantity_add_text(struct strbuf *b, const struct quantity *q);
 struct str quantity_text(struct arena *a, const struct quantity *q);
 /* "DecimalSI", "BinarySI", "DecimalExponent" or "". */
 const char *quantity_format_name(enum quantity_format format);

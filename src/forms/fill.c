@@ -4,7 +4,8 @@
 
 enum { SMALL_ITEM_BYTES = 128, FIRST_SMALL_ITEMS = 4, FIRST_LARGE_ITEMS = 1 };
 
-void *fill_alloc(struct fill_decoder *d, size_t n)
+/* Zeroed memory for input structs; NULL and an error past FILL_BYTES_MAX. */
+static void *alloc_input(struct fill_decoder *d, size_t n)
 {
     d->n_bytes += n;
     if (d->n_bytes > FILL_BYTES_MAX) {
@@ -18,7 +19,7 @@ static bool grow(struct fill_decoder *d, struct fill_list *list, size_t size)
 {
     uint32_t first = size <= SMALL_ITEM_BYTES ? FIRST_SMALL_ITEMS : FIRST_LARGE_ITEMS;
     uint32_t cap = list->cap ? list->cap * 2 : first;
-    void *at = fill_alloc(d, cap * size);
+    void *at = alloc_input(d, cap * size);
     if (!at)
         return false;
     if (list->cap)
@@ -43,7 +44,7 @@ void *fill_item(struct fill_decoder *d, struct fill_list *list, uint32_t i, size
 void *fill_pointee(struct fill_decoder *d, void **member, const struct fill_type *sub)
 {
     if (!*member)
-        *member = fill_alloc(d, sub->n_bytes);
+        *member = alloc_input(d, sub->n_bytes);
     return *member;
 }
 

@@ -11,8 +11,6 @@ struct fill_decoder {
     size_t n_bytes; /* of input structs made so far */
 };
 
-/* Zeroed memory for input structs; NULL and an error past FILL_BYTES_MAX. */
-void *fill_alloc(struct fill_decoder *d, size_t n);
 /* Item `i` of a list, which becomes its last one: one that was there before as it is, a new one zeroed.
  * NULL and an error when there are too many. `i` is at most the largest number of items the list ever had. */
 void *fill_item(struct fill_decoder *d, struct fill_list *list, uint32_t i, size_t size);

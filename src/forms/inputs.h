@@ -86,7 +86,6 @@ extern const struct fill_type fill_preferred;     /* PreferredSchedulingTerm */
  * and so does one with more rules or values than fit. */
 struct matcher build_matcher(struct build *b, const struct selector_in *in);
 /* The AND of equalities of a plain map, not validated. */
-struct matcher build_map_matcher(struct build *b, const fill_map *map);
 struct node_rules build_node_rules(struct build *b, const struct node_selector_in *in);
 
 struct weighted_rule {

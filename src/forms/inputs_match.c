@@ -137,12 +137,6 @@ struct matcher build_matcher(struct build *b, const struct selector_in *in)
     return make_matcher(b, &selector);
 }
 
-struct matcher build_map_matcher(struct build *b, const fill_map *map)
-{
-    struct selector selector = selector_from_labels(b->arena, borrow_labels(b, map));
-    return make_matcher(b, &selector);
-}
-
 /* Fields as they are: the name is narrowed by them even when the term does not parse. */
 static const struct match_rule *make_fields(struct build *b, const expressions_in *in)
 {

@@ -29,7 +29,7 @@ static bool has_value(const struct match_rule *r, sym value)
     return low < r->n_values && r->values[low] == value;
 }
 
-bool match_rule_matches(const struct match_rule *r, struct label_set labels, const struct sym_table *syms)
+static bool rule_matches(const struct match_rule *r, struct label_set labels, const struct sym_table *syms)
 {
     sym value = label_set_get(labels, r->key);
     int64_t number;
@@ -57,7 +57,7 @@ bool matcher_matches(const struct matcher *m, struct label_set labels, const str
     if (m->mode != MATCHER_ALL_OF)
         return false;
     for (uint16_t i = 0; i < m->n; i++)
-        if (!match_rule_matches(&m->at[i], labels, syms))
+        if (!rule_matches(&m->at[i], labels, syms))
             return false;
     return true;
 }

@@ -55,7 +55,6 @@ static inline bool matcher_is_empty(const struct matcher *m) /* selects everythi
 }
 
 /* `syms` is needed to read the numbers in labels (GT, LT). */
-bool match_rule_matches(const struct match_rule *r, struct label_set labels, const struct sym_table *syms);
 bool matcher_matches(const struct matcher *m, struct label_set labels, const struct sym_table *syms);
 
 /* One term of a node selector: rules on labels and on fields. The fields are as the object has them,

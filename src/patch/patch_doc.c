@@ -235,6 +235,9 @@ bool doc_equal(struct node *a, struct node *b)
     return a->kind == NODE_DOC ? members_equal(a, b) : items_equal(a, b);
 }
 
+/* Appends the text; false when it is nested too deep. */
+static bool write_node(struct strbuf *to, struct node *n, unsigned depth);
+
 static bool write_members(struct strbuf *to, struct node *doc, unsigned depth)
 {
     if (doc->n > doc->n_sorted)
@@ -249,7 +252,7 @@ static bool write_members(struct strbuf *to, struct node *doc, unsigned depth)
         first = false;
         json_add_string(to, doc->entries[i].key);
         strbuf_add_char(to, ':');
-        if (!doc_write(to, doc->entries[i].node, depth))
+        if (!write_node(to, doc->entries[i].node, depth))
             return false;
     }
     strbuf_add_char(to, '}');
@@ -262,7 +265,7 @@ static bool write_items(struct strbuf *to, struct node *ary, unsigned depth)
     for (uint32_t i = 0; i < ary->n; i++) {
         if (i)
             strbuf_add_char(to, ',');
-        if (!doc_write(to, ary->items[i], depth))
+        if (!write_node(to, ary->items[i], depth))
             return false;
     }
     strbuf_add_char(to, ']');
@@ -270,7 +273,7 @@ static bool write_items(struct strbuf *to, struct node *ary, unsigned depth)
 }
 
 /* Operations can nest documents into each other beyond what the parser takes. */
-bool doc_write(struct strbuf *to, struct node *n, unsigned depth)
+static bool write_node(struct strbuf *to, struct node *n, unsigned depth)
 {
     if (!n || !n->raw.p || n->nil) {
         STRBUF_ADD_LIT(to, "null");
@@ -289,7 +292,7 @@ bool doc_text(struct arena *a, struct node *n, struct str *ret_text)
 {
     struct strbuf b;
     strbuf_init(&b, STRBUF_NO_MAX);
-    bool good = doc_write(&b, n, 0);
+    bool good = write_node(&b, n, 0);
     if (good)
         *ret_text = arena_str(a, strbuf_str(&b));
     strbuf_fini(&b);

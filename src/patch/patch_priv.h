@@ -47,9 +47,7 @@ void ary_insert(struct arena *a, struct node *ary, uint32_t at, struct node *val
 void ary_remove(struct node *ary, uint32_t at);
 /* Touches what it compares. Scalars are equal when they are spelled alike. */
 bool doc_equal(struct node *a, struct node *b);
-/* Appends the text; false when it is nested too deep. */
-bool doc_write(struct strbuf *to, struct node *n, unsigned depth);
-/* doc_write into the arena. */
+/* The text; false when it is nested too deep. */
 bool doc_text(struct arena *a, struct node *n, struct str *ret_text);
 
 /* Texts about unknown and duplicate fields, bounded by the limits of patch.h. */

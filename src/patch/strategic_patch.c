@@ -113,19 +113,20 @@ static enum err_code put_member(struct smp *m, struct value *map, struct str key
 
 /* ---- Values of the patch that go into the result as they are ---- */
 
-bool smp_remove_directives(struct value *v)
+/* Drops directives with what they stand in; false: the value itself goes. */
+static bool remove_directives(struct value *v)
 {
     if (v->kind == VALUE_MAP) {
         if (smp_member(v, STR(SMP_DIRECTIVE)))
             return false;
         for (uint32_t i = 0; i < v->n; i++)
-            if (!smp_remove_directives(&v->members[i].value))
+            if (!remove_directives(&v->members[i].value))
                 v->members[i].value.kind = VALUE_ABSENT;
         sweep(v);
     } else if (v->kind == VALUE_LIST) {
         uint32_t kept = 0;
         for (uint32_t i = 0; i < v->n; i++)
-            if (smp_remove_directives(&v->items[i]))
+            if (remove_directives(&v->items[i]))
                 v->items[kept++] = v->items[i];
         v->n = kept;
     }
@@ -154,7 +155,7 @@ static void discard_nulls(struct value *v)
 static struct value taken(struct value *patch)
 {
     discard_nulls(patch);
-    return smp_remove_directives(patch) ? *patch : (struct value){ 0 };
+    return remove_directives(patch) ? *patch : (struct value){ 0 };
 }
 
 /* ---- $retainKeys ---- */
@@ -228,7 +229,7 @@ static enum err_code merge_for_order(struct smp *m, struct value *original, stru
     struct value copy = value_list(arena_alloc(m->arena, patch->n * sizeof(struct value)), patch->n);
     if (patch->n)
         memcpy(copy.items, patch->items, patch->n * sizeof(struct value));
-    (void)smp_remove_directives(&copy); /* a list itself always stays */
+    (void)remove_directives(&copy); /* a list itself always stays */
     *ret_merged = copy;
     return ERR_OK;
 }

@@ -39,8 +39,6 @@ enum err_code smp_element_type(struct smp *m, struct smp_type at, const struct f
 /* For n things of `size` bytes that are walked or copied: the same one may be merged again and again. */
 enum err_code smp_charge(struct smp *m, size_t n, size_t size) ERR_MUST_CHECK;
 enum err_code smp_merge_maps(struct smp *m, struct value *original, struct value *patch, struct smp_type at);
-/* Drops directives with what they stand in; false: the value itself goes. */
-bool smp_remove_directives(struct value *v);
 struct value *smp_member(const struct value *map, struct str key); /* NULL also when it was deleted */
 
 /* Errors in upstream's words. */

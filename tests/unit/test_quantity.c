@@ -332,24 +332,6 @@ TEST(rounding_up_keeps_what_is_coarse_enough)
     arena_fini(&arena);
 }
 
-TEST(a_copy_outlives_its_source)
-{
-    start();
-    struct arena short_lived;
-    arena_init(&short_lived);
-    char text[] = "+7", digits[] = "123456789012345678901234567890";
-    struct quantity small, big;
-    CHECK(!quantity_parse(&short_lived, str_of(text), &small, &error));
-    CHECK(!quantity_parse(&short_lived, str_of(digits), &big, &error));
-    small = quantity_dup(&arena, &small);
-    big = quantity_dup(&arena, &big);
-    memset(text, 'x', sizeof(text));
-    arena_fini(&short_lived);
-    CHECK_STR("text", text_of(small), STR("+7"));
-    CHECK_STR("digits", text_of(big), STR("123456789012345678901234567890"));
-    arena_fini(&arena);
-}
-
 TEST(ordinary_amounts_take_no_memory)
 {
     start();
