@@ -70,6 +70,7 @@ struct finder {
 
 /* A sym that lives until the search ends. */
 sym finder_sym(struct finder *f, struct str text);
+/* Its text, in the arena of the result. */
 const char *finder_text(struct finder *f, sym id);
 /* Takes over the reference. */
 const struct pod *finder_keep(struct finder *f, const struct pod *own_pod);
