@@ -139,8 +139,24 @@ static bool was_left_out(const struct explain *x, const struct sim_world *w)
     return false;
 }
 
+/* Why the pod is not in the cluster, if an API server would not let it in. */
+static const char *why_refused(const struct explain *x, const struct sim_world *w)
+{
+    for (size_t i = 0; i < w->in->refused.n; i++) {
+        struct str what = str_of(w->in->refused.at[i].what);
+        size_t slash = str_index(what, '/');
+        bool is_pod = str_starts(what, STR("Pod ")) && str_is(str_from(what, slash + 1), x->pod);
+        if (is_pod && (!x->ns || str_is(str_from(str_first(what, slash), 4), x->ns)))
+            return w->in->refused.at[i].reason;
+    }
+    return NULL;
+}
+
 static int say_unknown(const struct explain *x, const struct sim_world *w)
 {
+    const char *refused = why_refused(x, w);
+    if (refused)
+        return cmd_fail(x->c, 1, "pod %s would be refused by the API server: %s", x->pod, refused);
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
     strbuf_printf(&text, "no pod is named %s%s%s", x->ns ? x->ns : "", x->ns ? "/" : "", x->pod);

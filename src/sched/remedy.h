@@ -49,7 +49,7 @@ enum remedy_kind {
     REMEDY_EVICT,        /* these pods leave their node */
     REMEDY_PROVIDE_CLAIMS, /* claims of the pod that are not there or unbound get volumes that `node` can use */
     REMEDY_ADD_NODE,     /* one more like `node`: same allocatable (with `amounts` more, if there are any), labels, taints; ready,
-                            empty, not cordoned */
+                            not cordoned, empty but for pods of the DaemonSets that have one on `node` */
     N_REMEDY_KINDS
 };
 

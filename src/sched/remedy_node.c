@@ -107,6 +107,28 @@ static void raise(const struct finder *f, struct arena *a, struct amounts *amoun
         raise_scalar(f, a, amounts, by->resource, by->missing);
 }
 
+static void take(const struct finder *f, struct arena *a, struct amounts *from, const struct pod *pod)
+{
+    const struct amounts *by = pod->requested;
+    from->milli_cpu = account(from->milli_cpu, by->milli_cpu, false);
+    from->memory = account(from->memory, by->memory, false);
+    from->ephemeral_storage = account(from->ephemeral_storage, by->ephemeral_storage, false);
+    from->pods -= from->pods > 0;
+    for (uint32_t i = 0; i < by->n_scalars; i++)
+        raise_scalar(f, a, from, sym_text(f->s->syms, by->scalars[i].name).p, -by->scalars[i].amount);
+}
+
+/* A new node gets the pods of DaemonSets that the one it is like has, before all others: what they take is not there. */
+static void take_daemons(const struct finder *f, struct arena *a, struct node *node, node_id row)
+{
+    const struct node_row *like = &f->s->cache.rows.at[row];
+    for (size_t i = 0; i < like->pods.n; i++) {
+        const struct pod *pod = like->pods.at[i]->pod;
+        if (pod->controller && str_is(sym_text(f->s->syms, pod->controller->kind), "DaemonSet"))
+            take(f, a, &node->allocatable, pod);
+    }
+}
+
 static struct node node_like(const struct finder *f, struct arena *a, const struct node *node, sym name)
 {
     struct node like = *node;
@@ -141,6 +163,7 @@ struct node changed_node(const struct finder *f, struct arena *a, const struct p
         break;
     case REMEDY_ADD_NODE:
         node = node_like(f, a, node_of(f, p->row), p->value);
+        take_daemons(f, a, &node, p->row);
         for (uint32_t i = 0; i < p->n_amounts; i++)
             raise(f, a, &node.allocatable, &p->amounts[i]);
         break;
@@ -522,10 +545,12 @@ static int64_t size_of_node(const struct cache *cache, const struct node *node)
     return SIZE_OF(SIZE_NODE, millionths(own->milli_cpu, cpu) + millionths(own->memory, memory));
 }
 
-/* What an empty node like that one has too little of. */
-static struct shortage shortage_when_empty(struct finder *f, const struct node *node)
+/* What a new node like that one has too little of, beside its DaemonSets' pods. */
+static struct shortage shortage_when_new(struct finder *f, node_id row)
 {
-    const struct amounts *want = f->pod->fit, *has = &node->allocatable;
+    struct node node = *node_of(f, row);
+    take_daemons(f, f->arena, &node, row);
+    const struct amounts *want = f->pod->fit, *has = &node.allocatable;
     struct shortage s = { .at = arena_alloc(f->arena, (want->n_scalars + 4u) * sizeof(*s.at)) };
     struct usage all[] = {
         { "pods", 1, has->pods, 0 },
@@ -545,21 +570,25 @@ static struct shortage shortage_when_empty(struct finder *f, const struct node *
     return s;
 }
 
+static int64_t amount_of(const struct finder *f, const struct amounts *a, const char *resource)
+{
+    for (uint32_t k = 0; k < a->n_scalars; k++)
+        if (str_is(sym_text(f->s->syms, a->scalars[k].name), resource))
+            return a->scalars[k].amount;
+    return strcmp(resource, "pods") == 0                ? a->pods
+           : strcmp(resource, "cpu") == 0               ? a->milli_cpu
+           : strcmp(resource, "memory") == 0            ? a->memory
+           : strcmp(resource, "ephemeral-storage") == 0 ? a->ephemeral_storage
+                                                        : 0;
+}
+
 /* How much of a resource the node has that has most of it. */
 static int64_t most_of(const struct finder *f, const char *resource)
 {
     const struct cache *cache = &f->s->cache;
     int64_t most = 0;
     for (size_t i = 0; i < cache->order.n; i++) {
-        const struct amounts *a = &node_of(f, cache->order.at[i])->allocatable;
-        int64_t has = strcmp(resource, "pods") == 0                ? a->pods
-                      : strcmp(resource, "cpu") == 0               ? a->milli_cpu
-                      : strcmp(resource, "memory") == 0            ? a->memory
-                      : strcmp(resource, "ephemeral-storage") == 0 ? a->ephemeral_storage
-                                                                   : 0;
-        for (uint32_t k = 0; k < a->n_scalars; k++)
-            if (str_is(sym_text(f->s->syms, a->scalars[k].name), resource))
-                has = a->scalars[k].amount;
+        int64_t has = amount_of(f, &node_of(f, cache->order.at[i])->allocatable, resource);
         most = has > most ? has : most;
     }
     return most;
@@ -583,7 +612,9 @@ void propose_larger_nodes(struct finder *f)
     const struct cache *cache = &f->s->cache;
     for (size_t i = 0; i < cache->order.n && i < REMEDY_SHAPES_MAX; i++) {
         node_id row = cache->order.at[i];
-        struct shortage s = shortage_when_empty(f, node_of(f, row));
+        struct shortage s = shortage_when_new(f, row);
+        for (uint32_t k = 0; k < s.n; k++) /* what the node has to have in all */
+            s.at[k].wanted = amount_of(f, &node_of(f, row)->allocatable, s.at[k].resource) + s.at[k].missing;
         const char *hint = larger_hint(f, &s);
         if (!hint)
             continue;

@@ -93,6 +93,19 @@ spec: {schedule: '0 3 * * *', jobTemplate: {spec: {template: {spec: {containers:
 """
 
 
+REFUSED = """
+apiVersion: v1
+kind: LimitRange
+metadata: {name: lr}
+spec: {limits: [{type: Container, max: {cpu: '1'}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {containers: [{name: c, image: i, resources: {limits: {cpu: '2'}}}]}
+"""
+
+
 def server(kind, name, owner=None, version="v1", **more):
     """As a server shows it."""
     meta = {"name": name, "namespace": "kube-system", "uid": "uid-" + name}
@@ -186,6 +199,10 @@ def main():
         if not right:
             failures += 1
             print("FAILED", what, "exit code", got[0], "\n" + got[1], got[2])
+    got = berth(["explain", "p"], [NODES, REFUSED])
+    if got[0] != 1 or "pod p would be refused by the API server: maximum cpu usage per Container is 1, but limit is 2" not in got[2]:
+        failures += 1
+        print("FAILED explain of a pod that is refused", got)
     report = json.loads(berth(["simulate"], [NODES, RANGE_AND_QUOTA], "-o", "json")[1])
     want = [{"owner": "Deployment default/web", "pods": 18,
              "message": "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"}]

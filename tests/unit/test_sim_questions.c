@@ -374,6 +374,10 @@ TEST(daemons_are_on_a_new_node_first)
     CHECK_INT("nodes", n.n_nodes, 0);
     CHECK_INT("hopeless", n.hopeless.n, 1);
     CHECK_TEXT("hopeless", n.hopeless.at[0].name, "whole");
+    struct remedies r;
+    remedies_find(run.world.sched, run.world.pods.at[1].form, &l.arena, &r);
+    CHECK(r.n > 0); /* explain knows that, too */
+    CHECK_TEXT("a node", remedy_text(&r.at[r.n - 1], &l.arena), "add a node like n1 that has 4500m cpu (no node has as much cpu)");
     sim_needed_fini(&n);
     sim_run_fini(&run);
     sim_input_fini(&in);
