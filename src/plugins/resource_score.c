@@ -157,9 +157,12 @@ static bool plain_least_allocated(const struct resource_scorer *s, const struct 
            q->want[0] < EXACT_MAX && q->want[1] < EXACT_MAX;
 }
 
-static bool exact(int64_t alloc, int64_t used)
+/* Two resources of a node: allocatable amounts above 0, used ones not below, none too large. As numbers without a sign,
+ * whatever is out of bounds has a high bit. */
+static bool exact(int64_t alloc_a, int64_t used_a, int64_t alloc_b, int64_t used_b)
 {
-    return alloc > 0 && alloc < EXACT_MAX && used >= 0 && used < EXACT_MAX;
+    uint64_t bits = ((uint64_t)alloc_a - 1) | (uint64_t)used_a | ((uint64_t)alloc_b - 1) | (uint64_t)used_b;
+    return bits < EXACT_MAX;
 }
 
 static double free_share(int64_t alloc, int64_t requested)
@@ -177,7 +180,7 @@ void resource_scorer_score_block(const struct resource_scorer *s, struct cycle *
         node_id id = c->feasible[i];
         int64_t cpu = col->alloc_milli_cpu[id], memory = col->alloc_memory[id];
         int64_t used_cpu = col->non_zero_milli_cpu[id], used_memory = col->non_zero_memory[id];
-        if (plain && exact(cpu, used_cpu) && exact(memory, used_memory)) {
+        if (plain && exact(cpu, used_cpu, memory, used_memory)) {
             double sum = free_share(cpu, used_cpu + q->want[0]) + free_share(memory, used_memory + q->want[1]);
             scores[i] = (int64_t)sum / 2;
         } else {
