@@ -87,6 +87,27 @@ static const struct stream_events answer_events = { .body = on_body, .end = answ
 static const struct stream_events wait_events = { .body = on_body, .writable = more, .closed = on_closed };
 static const struct stream_events log_events = { .head = log_head, .body = on_body, .end = log_end, .closed = on_closed };
 
+static void repeat(struct stream *s, struct str bytes)
+{
+    stream_write(s, bytes);
+    stream_consume(s, bytes.n);
+}
+
+static void add_upgrade(struct headers *h, struct arena *a)
+{
+    headers_add(h, a, STR("connection"), STR("Upgrade"));
+    headers_add(h, a, STR("upgrade"), STR("echo"));
+}
+
+static const struct stream_events repeat_events = { .body = repeat, .closed = on_closed };
+
+static void grant_upgrade(struct stream *s)
+{
+    struct head head = { .status = 101 };
+    add_upgrade(&head.headers, stream_arena(s));
+    stream_send_head(s, &head);
+}
+
 static void attach(struct peer *peer, struct stream *s, const struct stream_events *events)
 {
     struct exchange *x = mem_zalloc(sizeof(*x));
@@ -114,6 +135,9 @@ static void on_request(struct proto *p, struct stream *s)
         strbuf_fini(&x->body);
         free(x);
         stream_cancel(s);
+    } else if (str_is(r->target, "/upgrade")) {
+        stream_attach(s, &repeat_events, stream_user(s));
+        grant_upgrade(s);
     } else if (big) {
         struct head head = { .status = 200 };
         ((struct exchange *)stream_user(s))->left = strtoull(arena_cstr(stream_arena(s), str_from(r->target, 5)), NULL, 10);
@@ -211,6 +235,8 @@ struct stream *peer_request(struct peer *peer, const char *method, const char *t
 {
     struct stream *s = stream_new(sizeof(*s));
     struct head head = { .method = str_of(method), .scheme = STR("http"), .authority = STR("host"), .target = str_of(target) };
+    if (strcmp(target, "/upgrade") == 0)
+        add_upgrade(&head.headers, &s->arena);
     head_copy(&s->request, &s->arena, &head);
     s->out_head_ready = true;
     attach(peer, s, &log_events);

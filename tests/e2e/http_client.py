@@ -124,7 +124,7 @@ def with_python(cert, key):
             assert get(url + "/x", "--data", "abc", *options)[0].endswith(b"\n\nabc")
             assert b"path /z host" in get(url + "/z", "--gzip", *options)[0]
             assert "failed 0" in get(url + "/", "-n", "300", *options)[1]
-            assert "failed 0" in get(url + "/once", "-n", "50", *options)[1]
+            assert "failed 0" in get(url + "/once", "-n", "300", *options)[1]
         out, err, code = get("http://127.0.0.1:%d/bomb" % plain, "--gzip", ok=False)
         assert code == 1 and "gzip body grows beyond its limit" in err, err
         out, err, code = get("https://localhost:%d/" % tls, "--ca", cert, "--server-name", "other", ok=False)

@@ -473,3 +473,25 @@ TEST(an_upgrade_turns_the_connection_into_bytes)
     CHECK(peer_ended(&peer));
     peer_fini(&peer);
 }
+
+TEST(both_ends_speak_bytes_after_an_upgrade)
+{
+    struct peer client, server;
+    peer_init(&client, false, false);
+    peer_init(&server, true, false);
+    struct stream *s = peer_request(&client, "GET", "/upgrade", NULL);
+    stream_write(s, STR("before the answer, ")); /* held until the server agrees */
+    peer_connect(&client, &server);
+    CHECK(strstr(text_of(&client.log), "head 101\n"));
+    stream_write(s, STR("and after"));
+    peer_connect(&client, &server);
+    CHECK_INT("the server hears all of it", server.n_requests, 1);
+    peer_end(&client); /* the server closes */
+    CHECK(strstr(text_of(&client.log), "body before the answer, and after\n"));
+    stream_end(s, NULL);
+    peer_run(&client);
+    CHECK(peer_ended(&client));
+    CHECK_INT("over", client.n_closed, 1);
+    peer_fini(&client);
+    peer_fini(&server);
+}
