@@ -80,12 +80,14 @@ static void log_end(struct stream *s, const struct headers *trailers)
     struct exchange *x = stream_user(s);
     strbuf_printf(&x->peer->log, "body %.*s\n", STR_ARG(str_first(strbuf_str(&x->body), 200)));
     for (uint32_t i = 0; i < trailers->n; i++)
-        strbuf_printf(&x->peer->log, "trailer %.*s: %.*s\n", STR_ARG(trailers->at[i].name), STR_ARG(trailers->at[i].value));
+        strbuf_printf(&x->peer->log, "trailer %.*s: %.*s\n", STR_ARG(trailers->at[i].name),
+                      STR_ARG(trailers->at[i].value));
 }
 
 static const struct stream_events answer_events = { .body = on_body, .end = answer, .closed = on_closed };
 static const struct stream_events wait_events = { .body = on_body, .writable = more, .closed = on_closed };
-static const struct stream_events log_events = { .head = log_head, .body = on_body, .end = log_end, .closed = on_closed };
+static const struct stream_events log_events = { .head = log_head, .body = on_body, .end = log_end,
+                                                 .closed = on_closed };
 
 static void repeat(struct stream *s, struct str bytes)
 {
@@ -140,7 +142,8 @@ static void on_request(struct proto *p, struct stream *s)
         grant_upgrade(s);
     } else if (big) {
         struct head head = { .status = 200 };
-        ((struct exchange *)stream_user(s))->left = strtoull(arena_cstr(stream_arena(s), str_from(r->target, 5)), NULL, 10);
+        ((struct exchange *)stream_user(s))->left = strtoull(arena_cstr(stream_arena(s), str_from(r->target, 5)), NULL,
+                                                             10);
         stream_send_head(s, &head);
         more(s);
     }
@@ -234,7 +237,8 @@ void peer_answer(struct peer *peer, const char *text)
 struct stream *peer_request(struct peer *peer, const char *method, const char *target, const char *body)
 {
     struct stream *s = stream_new(sizeof(*s));
-    struct head head = { .method = str_of(method), .scheme = STR("http"), .authority = STR("host"), .target = str_of(target) };
+    struct head head = { .method = str_of(method), .scheme = STR("http"), .authority = STR("host"),
+                         .target = str_of(target) };
     if (strcmp(target, "/upgrade") == 0)
         add_upgrade(&head.headers, &s->arena);
     head_copy(&s->request, &s->arena, &head);

@@ -20,7 +20,8 @@ struct peer {
 
 void peer_init(struct peer *peer, bool is_server, bool is_h2);
 void peer_fini(struct peer *peer);
-/* Bytes of the other side, in pieces of at most `n_piece` bytes (0 = at once); then everything runs until it is quiet. */
+/* Bytes of the other side, in pieces of at most `n_piece` bytes (0 = at once); then everything runs until it is quiet.
+ * */
 void peer_feed(struct peer *peer, struct str bytes, size_t n_piece);
 /* The other side sends no more. */
 void peer_end(struct peer *peer);

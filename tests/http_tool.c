@@ -1,8 +1,8 @@
 /* tests/http_tool.c - the http folder as a program, for foreign peers: curl, h2load, h2spec, nghttpd, Python.
  *
  *     http_tool serve ADDRESS [--cert FILE --key FILE [--client-ca FILE]]
- *     http_tool get URL [--ca FILE] [--insecure] [--server-name NAME] [--cert FILE --key FILE] [--http1] [--h2c] [--gzip]
- *                       [--proxy URL] [--method M] [--data TEXT] [--timeout-ms N] [-n COUNT]
+ *     http_tool get URL [--ca FILE] [--insecure] [--server-name NAME] [--cert FILE --key FILE] [--http1] [--h2c]
+ *     [--gzip] [--proxy URL] [--method M] [--data TEXT] [--timeout-ms N] [-n COUNT]
  *
  * get prints the answer (of one request) and ends with 1 when one failed. serve prints "listening PORT" and serves:
  *   /            "hello\n"            /bytes/N    N bytes, streamed
@@ -138,7 +138,8 @@ static void show_head(struct stream *s, const struct head *r)
 {
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
-    strbuf_printf(&text, "%.*s %.*s %.*s %.*s version=%d\n", STR_ARG(r->method), STR_ARG(r->scheme), STR_ARG(r->authority),
+    strbuf_printf(&text, "%.*s %.*s %.*s %.*s version=%d\n", STR_ARG(r->method), STR_ARG(r->scheme),
+                  STR_ARG(r->authority),
                   STR_ARG(r->target), r->version);
     for (uint32_t i = 0; i < r->headers.n; i++)
         strbuf_printf(&text, "%.*s: %.*s\n", STR_ARG(r->headers.at[i].name), STR_ARG(r->headers.at[i].value));
@@ -219,11 +220,13 @@ void tool_die(const char *message)
 
 static struct tls_context *tls_of(int argc, char **argv, struct err *e)
 {
-    struct tls_cert_source cert = { .cert_file = tool_option(argc, argv, "--cert"), .key_file = tool_option(argc, argv, "--key") };
+    struct tls_cert_source cert = { .cert_file = tool_option(argc, argv, "--cert"),
+                                    .key_file = tool_option(argc, argv, "--key") };
     struct tls_context *tls = NULL;
     if (!cert.cert_file)
         return NULL;
-    struct tls_options o = { .is_server = true, .certs = &cert, .n_certs = 1, .ca_file = tool_option(argc, argv, "--client-ca") };
+    struct tls_options o = { .is_server = true, .certs = &cert, .n_certs = 1,
+                             .ca_file = tool_option(argc, argv, "--client-ca") };
     o.client_certs = o.ca_file ? TLS_CLIENT_CERTS_REQUESTED : TLS_CLIENT_CERTS_IGNORED;
     if (tls_context_new(&o, &tls, e))
         tool_die(e->message);

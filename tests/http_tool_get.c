@@ -62,7 +62,8 @@ static const char *get_env(const char *name)
 
 static struct tls_context *tls_of(int argc, char **argv, struct err *e)
 {
-    struct tls_cert_source cert = { .cert_file = tool_option(argc, argv, "--cert"), .key_file = tool_option(argc, argv, "--key") };
+    struct tls_cert_source cert = { .cert_file = tool_option(argc, argv, "--cert"),
+                                    .key_file = tool_option(argc, argv, "--key") };
     struct tls_options o = {
         .ca_file = tool_option(argc, argv, "--ca"), .server_name = tool_option(argc, argv, "--server-name"),
         .insecure_skip_verify = tool_flag(argc, argv, "--insecure"), .no_http2 = tool_flag(argc, argv, "--http1"),
@@ -82,7 +83,8 @@ static void send_all(int argc, char **argv, struct arena *a, struct err *e)
     shows = n_left == 1;
     struct headers headers = { 0 };
     headers_add(&headers, a, STR("user-agent"), STR("http_tool"));
-    struct client_request r = { .method = method ? method : data ? "POST" : "GET", .url = str_of(argv[2]), .body = str_of(data),
+    struct client_request r = { .method = method ? method : data ? "POST" : "GET", .url = str_of(argv[2]),
+                                .body = str_of(data),
                                 .headers = &headers, .gzip = tool_flag(argc, argv, "--gzip"),
                                 .total_ms = timeout ? atoi(timeout) : 30000 };
     for (int i = n_left; i > 0; i--) {
@@ -105,7 +107,8 @@ int tool_get(int argc, char **argv)
               : proxy_rules_from_environment(get_env, &arena, &rules, &e))
         tool_die(e.message);
     struct tls_context *tls = tls_of(argc, argv, &e);
-    struct client_options o = { .loop = loop, .tls = tls, .proxies = &rules, .http2_without_tls = tool_flag(argc, argv, "--h2c") };
+    struct client_options o = { .loop = loop, .tls = tls, .proxies = &rules,
+                                .http2_without_tls = tool_flag(argc, argv, "--h2c") };
     if (client_new(&o, &client, &e))
         tool_die(e.message);
     tls_context_unref(tls);

@@ -119,7 +119,8 @@ static void on_closed(struct stream *s, const struct stream_result *result)
         s->events->closed(s, result);
 }
 
-static const struct stream_events filter_events = { .head = on_head, .body = on_body, .end = on_end, .closed = on_closed };
+static const struct stream_events filter_events = { .head = on_head, .body = on_body, .end = on_end,
+                                                    .closed = on_closed };
 
 /* ---- Making a call ---- */
 
@@ -177,7 +178,8 @@ static void set_times(struct call *call, const struct client_request *r, int64_t
         loop_timer_set(call->client->options.loop, &call->deadline, waits_until_ms);
 }
 
-enum err_code client_send(struct client *c, const struct client_request *r, const struct stream_events *events, void *user,
+enum err_code client_send(struct client *c, const struct client_request *r, const struct stream_events *events,
+                          void *user,
                           struct stream **ret_stream, struct err *e)
 {
     struct url u;
@@ -200,7 +202,8 @@ enum err_code client_send(struct client *c, const struct client_request *r, cons
     struct origin *o = pool_find(c, &u);
     if (!pool_wait(o, call)) {
         stream_free(s);
-        return err_set(e, ERR_TOO_MANY_REQUESTS, "too many requests wait for a connection to %.*s", STR_ARG(u.authority));
+        return err_set(e, ERR_TOO_MANY_REQUESTS, "too many requests wait for a connection to %.*s",
+                       STR_ARG(u.authority));
     }
     set_times(call, r, loop_now_ms(c->options.loop));
     c->counts.n_requests++;

@@ -1,12 +1,12 @@
 /* http/client.h - a client: requests in, exchanges (stream.h) out; connections are found, made, kept and ended here.
  *
- * For each origin (scheme, host, port) requests share connections: over TLS HTTP/2 if the server speaks it, with as many exchanges at
- * once as it allows; otherwise HTTP/1.1 connections that are kept for the next request. A request waits for a
- * connection without holding anything up; waiting requests are bounded.
+ * For each origin (scheme, host, port) requests share connections: over TLS HTTP/2 if the server speaks it, with as
+ * many exchanges at once as it allows; otherwise HTTP/1.1 connections that are kept for the next request. A request
+ * waits for a connection without holding anything up; waiting requests are bounded.
  *
- * A request is sent again by itself only where nobody can have acted on it: the server refused the stream or left it out
- * of its GOAWAY, or a kept HTTP/1.1 connection turned out to be closed under a request without side effects. For all
- * else stream_result.maybe_processed says what is known. Redirects are never followed.
+ * A request is sent again by itself only where nobody can have acted on it: the server refused the stream or left it
+ * out of its GOAWAY, or a kept HTTP/1.1 connection turned out to be closed under a request without side effects. For
+ * all else stream_result.maybe_processed says what is known. Redirects are never followed.
  *
  * Thread: the loop's.    Owns: connections and waiting requests; shares the TLS contexts. */
 #pragma once
@@ -54,7 +54,8 @@ void client_stop(struct client *c, void (*stopped)(void *context), void *context
 void client_free(struct client *c);
 
 /* An error is about the request itself (address); everything else is told by `closed`. */
-ERR_MUST_CHECK enum err_code client_send(struct client *c, const struct client_request *r, const struct stream_events *events,
+ERR_MUST_CHECK enum err_code client_send(struct client *c, const struct client_request *r,
+                                         const struct stream_events *events,
                                          void *user, struct stream **ret_stream, struct err *e);
 
 struct client_counts {

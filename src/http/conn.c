@@ -3,8 +3,8 @@
  *   in    socket -> TLS (0, 1 or 2 layers) -> protocol; what it does not take stays in c->in
  *   out   protocol -> TLS -> socket, at once if it takes it, else c->flight waits for it
  *
- * Life: opening -> (handshake) -> ready -> protocol -> [draining: done, the rest is sent] -> [lingering: the peer may read
- * it and close] -> closing -> freed. Errors go straight to closing. */
+ * Life: opening -> (handshake) -> ready -> protocol -> [draining: done, the rest is sent] -> [lingering: the peer may
+ * read it and close] -> closing -> freed. Errors go straight to closing. */
 #include "http/conn.h"
 
 #include <assert.h>
@@ -153,7 +153,8 @@ static void close_now(struct conn *c)
         return;
     if (c->proto) {
         bool regular = c->proto->done && !c->why[0];
-        proto_lose(c->proto, c->stopped ? STREAM_SHUTDOWN : STREAM_PEER_CLOSED, c->why[0] ? c->why : "the connection was closed");
+        proto_lose(c->proto, c->stopped ? STREAM_SHUTDOWN : STREAM_PEER_CLOSED,
+                   c->why[0] ? c->why : "the connection was closed");
         proto_deliver(c->proto);
         if (!c->why[0] && !regular)
             snprintf(c->why, sizeof(c->why), "%s", c->proto->error);

@@ -4,8 +4,8 @@
  * protocol when it is ready. Whatever happens, everything is told from the loop's deferred tasks or the socket's
  * callbacks, never from within a call.
  *
- * Bounds: one read (LOOP_READ_BYTES) of input that the protocol does not take yet, then reading stops; one batch of output
- * (CONN_BATCH_BYTES and a frame) at the socket, then nothing more is taken from the protocol.
+ * Bounds: one read (LOOP_READ_BYTES) of input that the protocol does not take yet, then reading stops; one batch of
+ * output (CONN_BATCH_BYTES and a frame) at the socket, then nothing more is taken from the protocol.
  *
  * Thread: the loop's.    Owns: socket, TLS sessions, protocol; itself until `closed` has been told. */
 #pragma once

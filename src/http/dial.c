@@ -91,7 +91,8 @@ static void attempt_bytes(struct conn *c, struct str bytes)
     (void)bytes;
 }
 
-static const struct conn_events attempt_events = { .ready = attempt_ready, .first_bytes = attempt_bytes, .closed = attempt_closed };
+static const struct conn_events attempt_events = { .ready = attempt_ready, .first_bytes = attempt_bytes,
+                                                   .closed = attempt_closed };
 
 static void fail_attempt(struct attempt *a, int rc)
 {
@@ -131,7 +132,8 @@ static void begin_next(struct dial *d)
     a->request->attempt = a;
     a->request->connect.data = a->request;
     d->n_open++;
-    int rc = uv_tcp_connect(&a->request->connect, (uv_tcp_t *)conn_socket(a->conn), (struct sockaddr *)&a->address, on_connect);
+    int rc = uv_tcp_connect(&a->request->connect, (uv_tcp_t *)conn_socket(a->conn), (struct sockaddr *)&a->address,
+                            on_connect);
     if (rc < 0) {
         free(a->request);
         a->request = NULL;
@@ -195,7 +197,8 @@ static void on_deadline(struct loop_timer *t)
     release(d);
 }
 
-struct dial *dial_start(struct loop *l, const char *host, int port, int64_t connect_ms, const struct http_limits *limits,
+struct dial *dial_start(struct loop *l, const char *host, int port, int64_t connect_ms,
+                        const struct http_limits *limits,
                         dial_done done, void *context)
 {
     struct dial *d = mem_zalloc(sizeof(*d));

@@ -41,7 +41,8 @@ static bool is_bomb(const z_stream *z)
     return z->total_out > GZIP_FREE_BYTES && z->total_out / GZIP_RATIO_MAX > z->total_in;
 }
 
-const char *inflater_input(struct inflater *i, struct str bytes, bool (*use)(void *context, struct str plain), void *context)
+const char *inflater_input(struct inflater *i, struct str bytes, bool (*use)(void *context, struct str plain),
+                           void *context)
 {
     i->z.next_in = (unsigned char *)(uintptr_t)bytes.p;
     i->z.avail_in = (unsigned)bytes.n;

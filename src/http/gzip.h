@@ -1,7 +1,7 @@
 /* http/gzip.h - gzip, piece by piece, in both directions.
  *
- * Inflating is bounded: a body may grow to GZIP_RATIO_MAX times its compressed size (beyond the first GZIP_FREE_BYTES), more
- * is an attack. Deflating is level 1, as API servers do.
+ * Inflating is bounded: a body may grow to GZIP_RATIO_MAX times its compressed size (beyond the first
+ * GZIP_FREE_BYTES), more is an attack. Deflating is level 1, as API servers do.
  *
  * Thread: one at a time.    Owns: zlib's state. */
 #pragma once
@@ -16,7 +16,8 @@ struct inflater;
 struct inflater *inflater_new(void);
 void inflater_free(struct inflater *i);
 /* Calls `use` for every piece of plain bytes; it may return false to stop. NULL, or what is wrong. */
-const char *inflater_input(struct inflater *i, struct str bytes, bool (*use)(void *context, struct str plain), void *context);
+const char *inflater_input(struct inflater *i, struct str bytes, bool (*use)(void *context, struct str plain),
+                           void *context);
 /* Whether the stream came to its end. */
 bool inflater_is_done(const struct inflater *i);
 

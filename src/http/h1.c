@@ -1,8 +1,8 @@
 /* http/h1.c - HTTP/1.1, both ends: llhttp reads, and what it leaves open is decided strictly here.
  *
- * What could make two readers see two different messages is refused (request smuggling): a version other than 1.0 and 1.1 or
- * none, line ends without CR, folded lines, bad bytes in names, Transfer-Encoding other than one `chunked`, together with a
- * length or in HTTP/1.0, a length that is not plain digits or stands twice, no Host or two.
+ * What could make two readers see two different messages is refused (request smuggling): a version other than 1.0 and
+ * 1.1 or none, line ends without CR, folded lines, bad bytes in names, Transfer-Encoding other than one `chunked`,
+ * together with a length or in HTTP/1.0, a length that is not plain digits or stands twice, no Host or two.
  *
  * One exchange at a time. A server pauses its parser at the end of a request until the answer is out: requests that
  * follow at once (pipelining) wait unread in the connection, at most one read of them, and are answered in order.
@@ -160,7 +160,8 @@ static int on_value_complete(llhttp_t *parser)
         strbuf_reset(&h->text);
         return 0;
     }
-    struct headers *to = h->in_trailers ? &s->in_trailers : h->p.is_server ? &s->request.headers : &s->response.headers;
+    struct headers *fields = h->p.is_server ? &s->request.headers : &s->response.headers;
+    struct headers *to = h->in_trailers ? &s->in_trailers : fields;
     while (value.n && (value.p[value.n - 1] == ' ' || value.p[value.n - 1] == '\t'))
         value.n--;
     if (to->n >= h->p.limits->head_fields)
@@ -177,7 +178,8 @@ static int on_value_complete(llhttp_t *parser)
 /* How long the body is must be said in exactly one way. */
 static int check_framing(struct h1 *h, const struct headers *fields, bool is_1_0)
 {
-    uint32_t n_lengths = headers_count(fields, "content-length"), n_codings = headers_count(fields, "transfer-encoding");
+    uint32_t n_lengths = headers_count(fields, "content-length");
+    uint32_t n_codings = headers_count(fields, "transfer-encoding");
     uint64_t length;
     if (n_lengths > 1 || (n_lengths && !parse_length(headers_get(fields, "content-length"), &length)))
         return reject(h, 400, "Content-Length is malformed or stands more than once");
@@ -262,7 +264,8 @@ static int request_head_done(struct h1 *h)
     h->keep_alive = llhttp_should_keep_alive(&h->parser);
     s->in_head_done = true;
     h->p.host->request(&h->p, s);
-    if (h->s == s && !s->out_head_ready && headers_has_word(&r->headers, "expect", "100-continue") && r->version == HTTP_1_1)
+    if (h->s == s && !s->out_head_ready && headers_has_word(&r->headers, "expect", "100-continue") &&
+        r->version == HTTP_1_1)
         STRBUF_ADD_LIT(&h->control, "HTTP/1.1 100 Continue\r\n\r\n");
     return 0;
 }
@@ -326,7 +329,9 @@ static int on_extension(llhttp_t *parser, const char *at, size_t n)
     (void)at;
     struct h1 *h = OF(parser);
     h->n_extension_bytes += (uint32_t)n + 1; /* empty ones count too */
-    return h->n_extension_bytes > h->p.limits->chunk_extension_bytes ? reject(h, 400, "chunk extensions are too long") : 0;
+    if (h->n_extension_bytes > h->p.limits->chunk_extension_bytes)
+        return reject(h, 400, "chunk extensions are too long");
+    return 0;
 }
 
 static int on_complete(llhttp_t *parser)
@@ -373,8 +378,8 @@ static void parse_failed(struct h1 *h, llhttp_errno_t rc)
     refuse(h, status, why && *why ? why : "malformed message");
 }
 
-/* After the end of a message the parser stands still. A server waits for the answer; a client is through, also when it was
- * answered before all was sent: the rest is not wanted then. */
+/* After the end of a message the parser stands still. A server waits for the answer; a client is through, also when it
+ * was answered before all was sent: the rest is not wanted then. */
 static void message_over(struct h1 *h)
 {
     if (h->p.is_server || h->raw || !h->s)

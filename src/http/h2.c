@@ -1,8 +1,8 @@
 /* http/h2.c - HTTP/2, both ends, on nghttp2.
  *
- * nghttp2 keeps the protocol's rules; what a peer may do how often is counted in front of it (h2_guard.h). The window of the
- * connection is given back as bytes arrive, the window of a stream as its reader consumes: one slow reader never
- * stops the others, and a connection holds at most streams * in_window_bytes unread.
+ * nghttp2 keeps the protocol's rules; what a peer may do how often is counted in front of it (h2_guard.h). The window
+ * of the connection is given back as bytes arrive, the window of a stream as its reader consumes: one slow reader
+ * never stops the others, and a connection holds at most streams * in_window_bytes unread.
  *
  * A stream is known to nghttp2 by its user data, and by nothing else: when that is taken away, nghttp2's callbacks see
  * that nobody is there. Its memory goes at proto_deliver, outside of all callbacks. */
@@ -237,7 +237,8 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     struct str name = { (const char *)name_p, n_name }, value = { (const char *)value_p, n_value };
     if (!s || s->answer_ourselves)
         return 0;
-    struct headers *to = s->in_head_done ? &s->in_trailers : h->p.is_server ? &s->request.headers : &s->response.headers;
+    struct headers *fields = h->p.is_server ? &s->request.headers : &s->response.headers;
+    struct headers *to = s->in_head_done ? &s->in_trailers : fields;
     uint32_t max = s->in_head_done ? h->p.limits->trailer_bytes : h->p.limits->head_bytes;
     s->in_head_bytes += (uint32_t)(n_name + n_value);
     if (s->in_head_bytes > max || to->n >= h->p.limits->head_fields) {
@@ -285,7 +286,8 @@ static void request_head_done(struct h2 *h, struct stream *s)
     }
     int32_t id = s->h2_id;
     h->p.host->request(&h->p, s);
-    if (stream_of(h, id) == s && !s->out_head_ready && headers_has_word(&s->request.headers, "expect", "100-continue")) {
+    if (stream_of(h, id) == s && !s->out_head_ready &&
+        headers_has_word(&s->request.headers, "expect", "100-continue")) {
         nghttp2_nv status = { .name = (uint8_t *)(uintptr_t)":status", .namelen = 7,
                               .value = (uint8_t *)(uintptr_t)"100", .valuelen = 3 };
         nghttp2_submit_headers(h->session, NGHTTP2_FLAG_NONE, id, NULL, &status, 1, NULL);
@@ -407,7 +409,8 @@ static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t code, 
     else if (h->p.error[0])
         stream_close(s, STREAM_PROTOCOL, "%s", h->p.error);
     else
-        stream_close(s, code == NGHTTP2_PROTOCOL_ERROR ? STREAM_PROTOCOL : STREAM_PEER_CLOSED, "http/2: stream reset: %s",
+        stream_close(s, code == NGHTTP2_PROTOCOL_ERROR ? STREAM_PROTOCOL : STREAM_PEER_CLOSED,
+                     "http/2: stream reset: %s",
                      nghttp2_http2_strerror(code));
     return 0;
 }

@@ -118,8 +118,8 @@ static uint32_t frame_bytes(const struct h2_guard *g)
 /* How many bytes of the frame must be seen before it is counted. */
 static uint8_t head_wanted(const struct h2_guard *g)
 {
-    bool padded_data = g->n_head >= HEAD_BYTES && g->head[3] == FRAME_DATA && g->head[4] & FLAG_PADDED && frame_bytes(g) > 0;
-    return padded_data ? HEAD_BYTES + 1 : HEAD_BYTES;
+    bool padded_data = g->n_head >= HEAD_BYTES && g->head[3] == FRAME_DATA && g->head[4] & FLAG_PADDED;
+    return padded_data && frame_bytes(g) > 0 ? HEAD_BYTES + 1 : HEAD_BYTES;
 }
 
 const char *h2_guard_input(struct h2_guard *g, struct str bytes, int64_t now_ms)

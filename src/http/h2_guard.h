@@ -1,7 +1,7 @@
 /* http/h2_guard.h - counts what a peer sends on an HTTP/2 connection, before anything else looks at it.
  *
- * Reads frame headers only (type, length, flags), whatever the state of their streams, and says which limit is passed first.
- * Independent of what the HTTP/2 library of the system bounds itself.
+ * Reads frame headers only (type, length, flags), whatever the state of their streams, and says which limit is passed
+ * first. Independent of what the HTTP/2 library of the system bounds itself.
  *
  * Thread: one at a time. */
 #pragma once
@@ -9,7 +9,8 @@
 #include "base/str.h"
 #include "http/limits.h"
 
-enum h2_kind { H2_RESETS, H2_PINGS, H2_SETTINGS, H2_PRIORITIES, H2_EMPTY_FRAMES, H2_WINDOW_UPDATES, H2_REFUSED, H2_N_KINDS };
+enum h2_kind { H2_RESETS, H2_PINGS, H2_SETTINGS, H2_PRIORITIES, H2_EMPTY_FRAMES, H2_WINDOW_UPDATES, H2_REFUSED,
+               H2_N_KINDS };
 
 struct h2_guard {
     const struct http_limits *limits;

@@ -136,7 +136,8 @@ void head_copy(struct head *to, struct arena *a, const struct head *from)
 
 bool header_is_hop_by_hop(struct str name)
 {
-    static const char *const names[] = { "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade" };
+    static const char *const names[] = { "connection", "keep-alive", "proxy-connection", "transfer-encoding",
+                                         "upgrade" };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (str_is(name, names[i]))
             return true;

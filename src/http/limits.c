@@ -1,8 +1,8 @@
 /* http/limits.c - the defaults of limits.h. */
 #include "http/limits.h"
 
-/* What both ends have. Resets as later versions of nghttp2 bound them; the other budgets are far above what well-behaved
- * peers use (gRPC probes the bandwidth with a PING per round trip) and far below what hurts. */
+/* What both ends have. Resets as later versions of nghttp2 bound them; the other budgets are far above what
+ * well-behaved peers use (gRPC probes the bandwidth with a PING per round trip) and far below what hurts. */
 #define COMMON \
     .head_bytes = 128 << 10, .head_fields = 1000, .target_bytes = 64 << 10, .trailer_bytes = 16 << 10, \
     .informational = 5, .in_window_bytes = 256 << 10, .out_bytes = 256 << 10, .chunk_extension_bytes = 16 << 10, \

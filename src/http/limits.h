@@ -1,4 +1,5 @@
-/* http/limits.h - every limit on what a peer can choose, by name, with its default. What happens at each stands beside it.
+/* http/limits.h - every limit on what a peer can choose, by name, with its default. What happens at each stands beside
+ * it.
  *
  * One table serves both ends; times are off at 0. ARCHITECTURE.md shows the same list.
  * Thread: any; never changed while in use. */
@@ -39,7 +40,8 @@ struct http_limits {
 
     /* Times. */
     int64_t handshake_ms;    /* TLS; then the connection is closed */
-    int64_t head_ms;         /* from the first byte of a head to its last, and for a server's first request; 408 or GOAWAY */
+    /* from the first byte of a head to its last, and for a server's first request; 408 or GOAWAY */
+    int64_t head_ms;
     int64_t request_ms;      /* servers: from head to the end of the request's body; 408 or reset */
     int64_t idle_ms;         /* without exchange; then the connection is closed */
     int64_t write_stall_ms;  /* something to send and the peer takes nothing; connection or stream is cut */

@@ -1,7 +1,7 @@
 /* http/loop.c - see loop.h.
  *
- * A turn of libuv is: timers, idle, prepare, poll, check, close callbacks. Mail, timers and deferred tasks run in prepare and
- * again in check: whatever a callback of any phase deferred has run before the loop sleeps. */
+ * A turn of libuv is: timers, idle, prepare, poll, check, close callbacks. Mail, timers and deferred tasks run in
+ * prepare and again in check: whatever a callback of any phase deferred has run before the loop sleeps. */
 #include "http/loop.h"
 
 #include <assert.h>

@@ -3,8 +3,8 @@
  * What a loop offers besides libuv's handles:
  *   - timers that are plain members of their owner: setting and stopping never allocates and needs no closing, so an
  *     owner may be freed at once. They run on the loop's clock, which a test may move by hand.
- *   - deferred tasks: run after the callback at hand and before the loop sleeps again. Connections flush there, so that all
- *     that one batch of input caused goes out in one write, and nobody is freed below a caller's feet.
+ *   - deferred tasks: run after the callback at hand and before the loop sleeps again. Connections flush there, so
+ *   that all that one batch of input caused goes out in one write, and nobody is freed below a caller's feet.
  *   - mail from other threads, in batches, bounded.
  *   - work on libuv's threads (files, key generation), with the answer back on the loop.
  *

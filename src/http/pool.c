@@ -1,7 +1,9 @@
-/* http/pool.c - the client's connections: for each origin a line of calls that wait and the connections that serve them.
+/* http/pool.c - the client's connections: for each origin a line of calls that wait and the connections that serve
+ * them.
  *
- * Serving (origin_serve, deferred): calls go to connections with room, oldest first. For what is left, connections are made: as
- * many as calls wait when the origin is known to speak HTTP/1, one at a time when it speaks HTTP/2 or is not known yet.
+ * Serving (origin_serve, deferred): calls go to connections with room, oldest first. For what is left, connections are
+ * made: as many as calls wait when the origin is known to speak HTTP/1, one at a time when it speaks HTTP/2 or is not
+ * known yet.
  *
  * A connection: dial -> [TLS to the proxy] -> [tunnel] -> [TLS] -> HTTP. */
 #include <assert.h>
@@ -118,7 +120,8 @@ static void speak(struct link *k, bool h2)
     o->n_making--;
     o->speaks = h2 ? SPEAKS_H2 : SPEAKS_H1;
     conn_set_deadline(k->conn, 0, NULL);
-    conn_speak(k->conn, h2 ? h2_new(false, &conn_host, k->conn, limits) : h1_new(false, &conn_host, k->conn, limits, &h1));
+    conn_speak(k->conn, h2 ? h2_new(false, &conn_host, k->conn, limits) : h1_new(false, &conn_host, k->conn, limits,
+                                                                                 &h1));
     serve_soon(o);
 }
 

@@ -7,7 +7,8 @@
 
 #include "http/stream_priv.h"
 
-void proto_init(struct proto *p, const struct proto_ops *ops, bool is_server, const struct proto_host *host, void *host_data,
+void proto_init(struct proto *p, const struct proto_ops *ops, bool is_server, const struct proto_host *host,
+                void *host_data,
                 const struct http_limits *limits)
 {
     *p = (struct proto){ .ops = ops, .host = host, .host_data = host_data, .limits = limits, .is_server = is_server };
@@ -98,7 +99,8 @@ void proto_deliver(struct proto *p)
         s->out_refused = false;
         if (!s->detached && s->events->writable)
             s->events->writable(s);
-        after = list_first(&p->blocked); /* the event may have changed the list; who filled his room again is passed over */
+        /* the event may have changed the list; who filled his room again is passed over */
+        after = list_first(&p->blocked);
     }
     for (struct list_node *n; (n = list_first(&p->finished));)
         finish(p, LIST_ITEM(n, struct stream, node));

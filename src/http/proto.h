@@ -98,7 +98,8 @@ static inline void proto_wake(struct proto *p)
 
 /* ---- For the protocols ---- */
 
-void proto_init(struct proto *p, const struct proto_ops *ops, bool is_server, const struct proto_host *host, void *host_data,
+void proto_init(struct proto *p, const struct proto_ops *ops, bool is_server, const struct proto_host *host,
+                void *host_data,
                 const struct http_limits *limits);
 /* Streams left are freed without a word; hosts call proto_lose and proto_deliver before. */
 void proto_fini(struct proto *p);

@@ -1,7 +1,7 @@
 /* http/proxy.h - which proxy a request goes through, by the rules of Go's httpproxy: HTTP_PROXY, HTTPS_PROXY, NO_PROXY.
  *
- * NO_PROXY is a list of: "*"; an address or a network ("10.0.0.0/8"); a name, which also stands for all below it; a name with
- * a leading dot (or "*."), which stands only for those below it; each but networks may have a port. Loopback
+ * NO_PROXY is a list of: "*"; an address or a network ("10.0.0.0/8"); a name, which also stands for all below it; a
+ * name with a leading dot (or "*."), which stands only for those below it; each but networks may have a port. Loopback
  * addresses and "localhost" never go through a proxy.
  *
  * Thread: any.    Owns: nothing; texts live in the arena given. */

@@ -54,7 +54,8 @@ static void speak(struct server_conn *sc, bool h2)
     const struct server_options *o = &sc->server->options;
     struct h1_options h1 = { .scheme = sc->has_tls ? STR("https") : STR("http") };
     conn_set_deadline(sc->conn, 0, NULL);
-    struct proto *p = h2 ? h2_new(true, &conn_host, sc->conn, o->limits) : h1_new(true, &conn_host, sc->conn, o->limits, &h1);
+    struct proto *p = h2 ? h2_new(true, &conn_host, sc->conn, o->limits) : h1_new(true, &conn_host, sc->conn,
+                                                                                  o->limits, &h1);
     conn_speak(sc->conn, p);
     if (sc->server->stopping)
         p->ops->shutdown(p);
@@ -141,8 +142,9 @@ static void too_many(struct server *v, struct server_conn *sc)
 {
     v->counts.n_refused++;
     if (!sc->has_tls) {
-        static const char answer[] = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nConnection: close\r\n"
-                                     "Retry-After: 1\r\nContent-Length: 21\r\n\r\ntoo many connections\n";
+        static const char answer[] = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\n"
+                                     "Connection: close\r\nRetry-After: 1\r\nContent-Length: 21\r\n\r\n"
+                                     "too many connections\n";
         uv_buf_t buf = uv_buf_init((char *)(uintptr_t)answer, sizeof(answer) - 1);
         uv_try_write(conn_socket(sc->conn), &buf, 1);
     }
@@ -242,7 +244,8 @@ static int port_of(struct listener *l)
     return ntohs(((struct sockaddr_in *)&sa)->sin_port); /* in the same place for both families */
 }
 
-enum err_code server_listen(struct server *v, const char *address, struct tls_context *tls, int *ret_port, struct err *e)
+enum err_code server_listen(struct server *v, const char *address, struct tls_context *tls, int *ret_port,
+                            struct err *e)
 {
     struct listener *l = mem_zalloc(sizeof(*l));
     uv_loop_t *uv = loop_uv(v->options.loop);

@@ -1,7 +1,7 @@
 /* http/server.h - a server: listens, takes connections, hands every request to one handler.
  *
- * The handler gets a stream (stream.h) and may answer at once, later, or for hours. HTTP/1.1 and HTTP/2 look the same: over
- * TLS the client chooses by ALPN, without TLS by the first bytes it sends.
+ * The handler gets a stream (stream.h) and may answer at once, later, or for hours. HTTP/1.1 and HTTP/2 look the same:
+ * over TLS the client chooses by ALPN, without TLS by the first bytes it sends.
  *
  * Thread: the loop's.    Owns: listeners and connections; shares the TLS contexts. */
 #pragma once
@@ -37,7 +37,8 @@ struct server_counts {
 
 struct server *server_new(const struct server_options *o);
 /* "127.0.0.1:8080", "[::1]:0", ":443" (every address), "unix:/path". tls may be NULL. ret_port may be NULL. */
-ERR_MUST_CHECK enum err_code server_listen(struct server *v, const char *address, struct tls_context *tls, int *ret_port,
+ERR_MUST_CHECK enum err_code server_listen(struct server *v, const char *address, struct tls_context *tls,
+                                           int *ret_port,
                                            struct err *e);
 /* No new connections or requests; what is at hand may end until the deadline, then it is cut. `stopped` follows, once,
  * when nothing is left. */

@@ -66,8 +66,9 @@ void stream_consume(struct stream *s, size_t n);
 
 /* ---- Writing ---- */
 
-/* Servers, once. Without Content-Length the body's length is found out or the body is streamed. Status 101 (HTTP/1 only, to
- * a request that asked for it) turns the connection into a plain two-way stream of bytes, told by further body events. */
+/* Servers, once. Without Content-Length the body's length is found out or the body is streamed. Status 101 (HTTP/1
+ * only, to a request that asked for it) turns the connection into a plain two-way stream of bytes, told by further
+ * body events. */
 void stream_send_head(struct stream *s, const struct head *response);
 /* All or nothing; false: wait for `writable`. Never refuses while less than limits.out_bytes wait. */
 bool stream_write(struct stream *s, struct str bytes);

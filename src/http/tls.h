@@ -1,7 +1,7 @@
 /* http/tls.h - TLS for both ends: contexts (whose certificates, whom to trust) and sessions (one connection's bytes).
  *
- * A session has no socket: bytes of the peer go in, plain bytes and bytes for the peer come out. So it runs on any stream,
- * also inside another session (an https proxy), and in tests without any.
+ * A session has no socket: bytes of the peer go in, plain bytes and bytes for the peer come out. So it runs on any
+ * stream, also inside another session (an https proxy), and in tests without any.
  *
  * A context re-reads its files: tls_context_reload builds everything anew and takes it only when all of it is good;
  * sessions that exist keep what they began with. tls_watch does it from a timer, on a worker thread.
@@ -89,7 +89,8 @@ struct tls_session;
 struct tls_session *tls_session_new(struct tls_context *c, const char *host);
 void tls_session_free(struct tls_session *s);
 
-/* Bytes from the peer (none to begin). Appends plain bytes to `plain` and what the peer must get to `cipher`, in any state. */
+/* Bytes from the peer (none to begin). Appends plain bytes to `plain` and what the peer must get to `cipher`, in any
+ * state. */
 enum tls_state tls_session_input(struct tls_session *s, struct str bytes, struct strbuf *plain, struct strbuf *cipher);
 /* Only when open. */
 void tls_session_write(struct tls_session *s, struct str plain, struct strbuf *cipher);

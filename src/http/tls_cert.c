@@ -46,7 +46,8 @@ static bool add_names(X509 *cert, const struct tls_new_cert *c)
 
 static bool add_extensions(X509 *cert, X509 *issuer, const struct tls_new_cert *c)
 {
-    const char *usage = c->is_ca ? "critical,digitalSignature,keyCertSign,cRLSign" : "critical,digitalSignature,keyEncipherment";
+    const char *usage = c->is_ca ? "critical,digitalSignature,keyCertSign,cRLSign"
+                                 : "critical,digitalSignature,keyEncipherment";
     return add_extension(cert, issuer, NID_basic_constraints, c->is_ca ? "critical,CA:TRUE" : "critical,CA:FALSE") &&
            add_extension(cert, issuer, NID_key_usage, usage) &&
            (c->is_ca || add_extension(cert, issuer, NID_ext_key_usage, "serverAuth,clientAuth")) &&

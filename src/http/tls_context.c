@@ -143,7 +143,8 @@ static enum err_code use_key(SSL_CTX *ctx, const struct tls_cert_source *source,
 
 /* ---- One SSL_CTX ---- */
 
-static int choose_alpn(SSL *ssl, const unsigned char **ret_p, unsigned char *ret_n, const unsigned char *in, unsigned n_in,
+static int choose_alpn(SSL *ssl, const unsigned char **ret_p, unsigned char *ret_n, const unsigned char *in,
+                       unsigned n_in,
                        void *arg)
 {
     (void)ssl;
@@ -171,7 +172,8 @@ static bool name_fits(const struct tls_named *n, const char *name)
         return n->cert && X509_check_host(n->cert, name, 0, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, NULL) == 1;
     for (size_t i = 0; i < n->n_names; i++) {
         const char *pattern = n->names[i], *dot = strchr(name, '.');
-        if (strcasecmp(pattern, name) == 0 || (strncmp(pattern, "*.", 2) == 0 && dot && strcasecmp(pattern + 1, dot) == 0))
+        if (strcasecmp(pattern, name) == 0 || (strncmp(pattern, "*.", 2) == 0 && dot &&
+                                               strcasecmp(pattern + 1, dot) == 0))
             return true;
     }
     return false;

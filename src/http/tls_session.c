@@ -1,7 +1,7 @@
 /* http/tls_session.c - sessions of tls.h: an SSL object between two pieces of memory.
  *
- * OpenSSL reads from the bytes at hand and writes to the caller's buffer through a BIO of our own: nothing is buffered in
- * between. tls_session_input drains all it was given, so no bytes of the peer stay inside. */
+ * OpenSSL reads from the bytes at hand and writes to the caller's buffer through a BIO of our own: nothing is buffered
+ * in between. tls_session_input drains all it was given, so no bytes of the peer stay inside. */
 #include <arpa/inet.h>
 #include <assert.h>
 #include <openssl/err.h>
@@ -136,7 +136,8 @@ static void fail(struct tls_session *s)
     char reason[128];
     long verdict = SSL_get_verify_result(s->ssl);
     if (verdict != X509_V_OK && ERR_GET_REASON(ERR_peek_error()) == SSL_R_CERTIFICATE_VERIFY_FAILED)
-        snprintf(s->error, sizeof(s->error), "tls: certificate of the peer: %s", X509_verify_cert_error_string(verdict));
+        snprintf(s->error, sizeof(s->error), "tls: certificate of the peer: %s",
+                 X509_verify_cert_error_string(verdict));
     else
         snprintf(s->error, sizeof(s->error), "tls: %s", tls_reason(reason, sizeof(reason)));
     ERR_clear_error();

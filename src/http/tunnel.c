@@ -48,7 +48,8 @@ static void ask_connect(struct tunnel *t)
     struct arena a;
     arena_init(&a);
     const char *open = strchr(t->host, ':') ? "[" : "", *close = *open ? "]" : "";
-    strbuf_printf(&t->out, "CONNECT %s%s%s:%d HTTP/1.1\r\nHost: %s%s%s:%d\r\n", open, t->host, close, t->port, open, t->host,
+    strbuf_printf(&t->out, "CONNECT %s%s%s:%d HTTP/1.1\r\nHost: %s%s%s:%d\r\n", open, t->host, close, t->port, open,
+                  t->host,
                   close, t->port);
     struct str authorization = proxy_authorization(t->proxy, &a);
     if (authorization.n)

@@ -1,4 +1,5 @@
-/* http/tunnel.h - asks a proxy for a way through: CONNECT (HTTP/1.1) or SOCKS5. A protocol of proto.h that ends by telling.
+/* http/tunnel.h - asks a proxy for a way through: CONNECT (HTTP/1.1) or SOCKS5. A protocol of proto.h that ends by
+ * telling.
  *
  * Bounds: the proxy's answer has at most TUNNEL_ANSWER_BYTES_MAX bytes; its time is the connection's deadline.
  * Thread: the loop's. */

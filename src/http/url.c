@@ -7,7 +7,8 @@
 
 static int default_port(const char *scheme)
 {
-    return strcmp(scheme, "http") == 0 ? 80 : strcmp(scheme, "https") == 0 ? 443 : strncmp(scheme, "socks5", 6) == 0 ? 1080 : 0;
+    return strcmp(scheme, "http") == 0 ? 80 : strcmp(scheme,
+                                                     "https") == 0 ? 443 : strncmp(scheme, "socks5", 6) == 0 ? 1080 : 0;
 }
 
 static char *lower(struct arena *a, struct str text)
@@ -24,7 +25,8 @@ static char *unescape(struct arena *a, struct str text)
     char *copy = arena_cstr(a, text), *to = copy;
     for (size_t i = 0; i < text.n; i++) {
         char hex[3] = { 0 };
-        if (text.p[i] == '%' && i + 2 < text.n && isxdigit((unsigned char)text.p[i + 1]) && isxdigit((unsigned char)text.p[i + 2])) {
+        if (text.p[i] == '%' && i + 2 < text.n && isxdigit((unsigned char)text.p[i + 1]) &&
+            isxdigit((unsigned char)text.p[i + 2])) {
             memcpy(hex, text.p + i + 1, 2);
             *to++ = (char)strtol(hex, NULL, 16);
             i += 2;

@@ -9,8 +9,8 @@ import time
 
 def make_cert(folder, name="server", names="DNS:localhost,IP:127.0.0.1", common_name="localhost"):
     cert, key = os.path.join(folder, name + ".crt"), os.path.join(folder, name + ".key")
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key,
-                    "-out", cert, "-days", "2", "-subj", "/CN=" + common_name, "-addext", "subjectAltName=" + names],
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=" + common_name, "-addext", "subjectAltName=" + names],
                    check=True, stderr=subprocess.DEVNULL)
     return cert, key
 

@@ -47,7 +47,8 @@ def with_curl(ports, folder):
 def with_h2load(ports):
     for scheme in ports:
         for how in ((), ("--h1",)):
-            n_ok, n_all = h2load(*how, "-n", "5000", "-c", "20", "-m", "10", "%s://127.0.0.1:%d/" % (scheme, ports[scheme]))
+            url = "%s://127.0.0.1:%d/" % (scheme, ports[scheme])
+            n_ok, n_all = h2load(*how, "-n", "5000", "-c", "20", "-m", "10", url)
             assert n_ok == n_all == 5000, (scheme, how, n_ok)
 
 
@@ -87,7 +88,8 @@ def client_certificates(folder):
     client_cert, client_key = make_cert(folder, "client", "DNS:client", "alice")
     with serving(TOOL, "--cert", cert, "--key", key, "--client-ca", client_cert) as port:
         url = "https://localhost:%d/head" % port
-        assert b"peer alice verified=1" in curl("--cacert", cert, "--cert", client_cert, "--key", client_key, url).stdout
+        known = curl("--cacert", cert, "--cert", client_cert, "--key", client_key, url)
+        assert b"peer alice verified=1" in known.stdout
         assert b"peer localhost verified=0" in curl("--cert", cert, "--key", key, url).stdout
         assert b"peer" not in curl(url).stdout
 

@@ -1,5 +1,5 @@
-/* tests/fuzz/http_fuzz.h - what the fuzz targets of http share. The first byte of an input chooses the size of the pieces in which
- * the rest arrives and whether the peer goes away at the end; every 16th piece an hour passes. */
+/* tests/fuzz/http_fuzz.h - what the fuzz targets of http share. The first byte of an input chooses the size of the
+ * pieces in which the rest arrives and whether the peer goes away at the end; every 16th piece an hour passes. */
 #pragma once
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* HTTP/1 without sockets: what is taken, what is refused and how, order, limits, times; both ends against each other. */
+/* HTTP/1 without sockets: what is taken, what is refused and how, order, limits, times; both ends against each other.
+ * */
 #include <stdlib.h>
 
 #include "tests/http_peer.h"
@@ -19,12 +20,14 @@ TEST(requests_are_answered_in_pieces_of_any_size)
         { "plain", "GET /a?b=c HTTP/1.1\r\nHost: h:1\r\n\r\n", "request GET h:1/a?b=c\n", "\r\n\r\nGET /a?b=c " },
         { "length", "POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nabcde", "request POST h/p\n",
           "POST /p abcde" },
-        { "chunks", "PUT /p HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n",
+        { "chunks", "PUT /p HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n"
+                  "0\r\n\r\n",
           "request PUT h/p\n", "PUT /p abcde" },
         { "trailers", "PUT /p HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-T: v\r\n\r\n",
           "request PUT h/p\n", "0\r\nX-T: v\r\n\r\n" },
         { "absolute form", "GET http://other:80/x HTTP/1.1\r\nHost: h\r\n\r\n", "request GET other:80/x\n", "GET /x " },
-        { "absolute form without path", "GET http://o?q HTTP/1.1\r\nHost: h\r\n\r\n", "request GET o/?q\n", "GET /?q " },
+        { "absolute form without path", "GET http://o?q HTTP/1.1\r\nHost: h\r\n\r\n", "request GET o/?q\n",
+          "GET /?q " },
         { "asterisk", "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", "request OPTIONS h*\n", "OPTIONS * " },
         { "empty value", "GET / HTTP/1.1\r\nHost: h\r\nX-E:\r\n\r\n", "request GET h/\n", "GET / " },
         { "empty line before", "\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n", "request GET h/\n", "GET / " },
@@ -69,8 +72,10 @@ TEST(ambiguous_and_oversized_requests_are_refused_and_nothing_after_them_is_read
         { "bare LF at the end", "GET / HTTP/1.1\r\nHost: h\r\n\n", 400 },
         { "bare CR in a value", "GET / HTTP/1.1\r\nHost: h\r\nX: a\rb\r\n\r\n", 400 },
         { "NUL in a value", "GET / HTTP/1.1\r\nHost: h\r\nX: a\1b\r\n\r\n", 400 },
-        { "length and chunks", "POST / HTTP/1.1\r\n" H "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400 },
-        { "chunks and length", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n", 400 },
+        { "length and chunks", "POST / HTTP/1.1\r\n" H "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
+                  "0\r\n\r\n", 400 },
+        { "chunks and length", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n"
+                  "0\r\n\r\n", 400 },
         { "two lengths", "POST / HTTP/1.1\r\n" H "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", 400 },
         { "the same length twice", "POST / HTTP/1.1\r\n" H "Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc", 400 },
         { "lengths as a list", "POST / HTTP/1.1\r\n" H "Content-Length: 3, 3\r\n\r\nabc", 400 },
@@ -81,7 +86,8 @@ TEST(ambiguous_and_oversized_requests_are_refused_and_nothing_after_them_is_read
         { "empty length", "POST / HTTP/1.1\r\n" H "Content-Length:\r\n\r\nabc", 400 },
         { "space before the colon", "POST / HTTP/1.1\r\n" H "Content-Length : 3\r\n\r\nabc", 400 },
         { "other coding", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501 },
-        { "chunked twice", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400 },
+        { "chunked twice", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"
+                  "\r\n0\r\n\r\n", 400 },
         { "chunked not last", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n", 400 },
         { "almost chunked", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", 501 },
         { "chunks in HTTP/1.0", "POST / HTTP/1.0\r\n" H "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400 },
@@ -97,10 +103,13 @@ TEST(ambiguous_and_oversized_requests_are_refused_and_nothing_after_them_is_read
         { "asterisk for GET", "GET * HTTP/1.1\r\n" H "\r\n", 400 },
         { "CONNECT", "CONNECT h:1 HTTP/1.1\r\n" H "\r\n", 405 },
         { "unknown method", "BREW / HTTP/1.1\r\n" H "\r\n", 501 },
-        { "chunk size with a sign", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n+1\r\na\r\n0\r\n\r\n", 400 },
-        { "chunk size of 17 digits", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n10000000000000001\r\na", 400 },
+        { "chunk size with a sign", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n+1\r\na\r\n0\r\n\r\n",
+          400 },
+        { "chunk size of 17 digits", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n"
+                  "10000000000000001\r\na", 400 },
         { "chunk without CR", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n1\na\r\n0\r\n\r\n", 400 },
-        { "chunk longer than it says", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n", 400 },
+        { "chunk longer than it says", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n1\r\nab\r\n"
+                  "0\r\n\r\n", 400 },
         { "HTTP/2 greeting late", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400 },
         { "TLS to a plain port", "\x16\x03\x01\x02\x01", 501 },
     };
@@ -138,7 +147,8 @@ TEST(heads_and_chunk_extensions_have_limits_with_their_own_answers)
         { "target", "GET /", "0123456789%d", 10000, 414 },
         { "fields", "GET / HTTP/1.1\r\n" H, "A%d: b\r\n", 2000, 431 },
         { "one field", "GET / HTTP/1.1\r\n" H "X: ", "0123456789%d", 40000, 431 },
-        { "chunk extensions", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n", "1;%d=b\r\na\r\n", 5000, 400 },
+        { "chunk extensions", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n", "1;%d=b\r\na\r\n", 5000,
+          400 },
         { "empty chunk extensions", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n1", ";a", 20000, 400 },
         { "trailers", "POST / HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n0\r\n", "A%d: b\r\n", 5000, 431 },
     };
@@ -272,7 +282,8 @@ TEST(slow_heads_and_bodies_and_idle_connections_are_ended)
     struct peer peer;
     peer_init(&peer, true, false);
     for (int i = 0; i < 40 && !peer_ended(&peer); i++) { /* one byte a second */
-        peer_feed(&peer, str_first(str_from(STR("GET / HTTP/1.1\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), (size_t)i), 1), 0);
+        peer_feed(&peer, str_first(str_from(STR("GET / HTTP/1.1\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                  "aaaaaa"), (size_t)i), 1), 0);
         peer_advance(&peer, 1000);
     }
     CHECK(strstr(text_of(&peer.sent), "HTTP/1.1 408 "));
@@ -355,18 +366,24 @@ TEST(answers_are_understood_in_pieces_of_any_size)
         const char *what, *method, *answer, *log;
         bool end, kept;
     } rows[] = {
-        { "length", "GET", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab", "head 200\nbody ab\nclosed 0 \n", false, true },
-        { "chunks and trailers", "GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\nT: v\r\n\r\n",
+        { "length", "GET", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab", "head 200\nbody ab\nclosed 0 \n", false,
+          true },
+        { "chunks and trailers", "GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n"
+                  "T: v\r\n\r\n",
           "head 200\nbody ab\ntrailer t: v\nclosed 0 \n", false, true },
         { "to the end", "GET", "HTTP/1.1 200 OK\r\n\r\nab", "head 200\nbody ab\nclosed 0 \n", true, false },
         { "no content", "GET", "HTTP/1.1 204 No Content\r\n\r\n", "head 204\nbody \nclosed 0 \n", false, true },
         { "HEAD", "HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "head 200\nbody \nclosed 0 \n", false, true },
-        { "hints before", "GET", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nX: y\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+        { "hints before", "GET", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nX: y\r\n\r\n"
+                  "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
           "head 200\nbody \nclosed 0 \n", false, true },
-        { "close", "GET", "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\na", "head 200\nbody a\nclosed 0 \n",
+        { "close", "GET", "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\na",
+          "head 200\nbody a\nclosed 0 \n",
           false, false },
-        { "1.0", "GET", "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na", "head 200\nbody a\nclosed 0 \n", false, false },
-        { "cut in the body", "GET", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab", "head 200\nclosed 3 the peer closed the connection\n",
+        { "1.0", "GET", "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na", "head 200\nbody a\nclosed 0 \n", false,
+          false },
+        { "cut in the body", "GET", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab",
+          "head 200\nclosed 3 the peer closed the connection\n",
           true, false },
         { "cut in chunks", "GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
           "head 200\nclosed 3 the peer closed the connection\n", true, false },
@@ -399,7 +416,8 @@ TEST(bad_answers_fail_the_exchange_and_the_connection)
         { "folded line", "HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n" },
         { "bare LF", "HTTP/1.1 200 OK\nContent-Length: 0\n\n" },
         { "garbage", "\x15\x03\x01" },
-        { "too many hints", "HTTP/1.1 100 C\r\n\r\nHTTP/1.1 100 C\r\n\r\nHTTP/1.1 100 C\r\n\r\nHTTP/1.1 100 C\r\n\r\nHTTP/1.1 100 C\r\n\r\nHTTP/1.1 100 C\r\n\r\n" },
+        { "too many hints", "HTTP/1.1 100 C\r\n\r\nHTTP/1.1 100 C\r\n\r\nHTTP/1.1 100 C\r\n\r\nHTTP/1.1 100 C\r\n"
+                  "\r\nHTTP/1.1 100 C\r\n\r\nHTTP/1.1 100 C\r\n\r\n" },
         { "upgrade nobody asked for", "HTTP/1.1 101 S\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n" },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -155,7 +155,8 @@ TEST(every_kind_of_flood_ends_with_a_goaway_that_says_calm_down)
     } rows[] = {
         { "resets", flood_resets }, { "pings", flood_pings }, { "settings", flood_settings },
         { "priorities", flood_priorities }, { "priorities", flood_unknown }, { "window_updates", flood_window_updates },
-        { "empty_frames", flood_empty_data }, { "empty_frames", flood_padded_data }, { "continuations", flood_continuations },
+        { "empty_frames", flood_empty_data }, { "empty_frames", flood_padded_data }, { "continuations",
+                                                                                       flood_continuations },
         { "continuations", flood_empty_continuations }, { "header_block_bytes", flood_header_block },
         { "refused", flood_malformed }, { "refused", flood_made_resets },
     };
@@ -177,7 +178,8 @@ TEST(every_kind_of_flood_ends_with_a_goaway_that_says_calm_down)
             }
         }
         if (code_of(&peer, GOAWAY) != ENHANCE_YOUR_CALM)
-            FAIL("%s: after %u GOAWAY has code %lld, %s", rows[i].limit, n, (long long)code_of(&peer, GOAWAY), peer.p->error);
+            FAIL("%s: after %u GOAWAY has code %lld, %s", rows[i].limit, n, (long long)code_of(&peer, GOAWAY),
+                 peer.p->error);
         if (!strstr(peer.p->error, rows[i].limit))
             FAIL("%s: %s", rows[i].limit, peer.p->error);
         CHECK(peer_ended(&peer));

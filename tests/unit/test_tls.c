@@ -48,7 +48,8 @@ static void prepare(void)
     server.not_after_s = time(NULL) - 3600;
     old_pair = make(server, &ca);
     const char *const groups[] = { "system:masters", "dev" };
-    client_pair = make((struct tls_new_cert){ .common_name = "alice", .organizations = groups, .n_organizations = 2 }, &ca);
+    client_pair = make((struct tls_new_cert){ .common_name = "alice", .organizations = groups, .n_organizations = 2 },
+                       &ca);
     stranger_pair = make((struct tls_new_cert){ .common_name = "mallory" }, &other_ca);
 }
 
@@ -136,7 +137,8 @@ TEST(servers_are_trusted_by_chain_date_and_name)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct tls_context *server = context((struct tls_options){ .is_server = true }, rows[i].server);
-        struct tls_context *client = context((struct tls_options){ .ca_pem = rows[i].ca->cert, .server_name = rows[i].server_name,
+        struct tls_context *client = context((struct tls_options){ .ca_pem = rows[i].ca->cert,
+                                                                   .server_name = rows[i].server_name,
                                                                    .insecure_skip_verify = rows[i].skip }, NULL);
         struct link l;
         link_open(&l, client, server, rows[i].host);
@@ -167,7 +169,8 @@ TEST(bytes_pass_in_both_directions_and_good_byes_are_told)
     for (size_t at = 0; at < cipher.n; at += 777) {
         struct strbuf none;
         strbuf_init(&none, STRBUF_NO_MAX);
-        CHECK(tls_session_input(l.server, str_first(str_from(strbuf_str(&cipher), at), 777), &l.server_plain, &none) == TLS_OPEN);
+        CHECK(tls_session_input(l.server, str_first(str_from(strbuf_str(&cipher), at), 777), &l.server_plain,
+                                &none) == TLS_OPEN);
         strbuf_fini(&none);
     }
     CHECK_INT("all arrived", l.server_plain.n, sizeof(much));
@@ -228,19 +231,22 @@ TEST(client_certificates_are_ignored_asked_for_or_required)
 TEST(the_server_name_chooses_the_certificate)
 {
     prepare();
-    struct pair second = make((struct tls_new_cert){ .common_name = "second", .dns_names = (const char *const[]){ "two.test" },
+    struct pair second = make((struct tls_new_cert){ .common_name = "second",
+                                                     .dns_names = (const char *const[]){ "two.test" },
                                                      .n_dns_names = 1 }, &ca);
     struct tls_cert_source sources[] = {
         { .cert_pem = server_pair.cert, .key_pem = server_pair.key },
         { .cert_pem = second.cert, .key_pem = second.key },
-        { .cert_pem = client_pair.cert, .key_pem = client_pair.key, .names = (const char *const[]){ "*.given.test" }, .n_names = 1 },
+        { .cert_pem = client_pair.cert, .key_pem = client_pair.key, .names = (const char *const[]){ "*.given.test" },
+          .n_names = 1 },
     };
     static const struct {
         const char *host, *common_name;
     } rows[] = { { "two.test", "second" }, { "server.test", "not.a.name" }, { "x.given.test", "alice" },
                  { "nobody.test", "not.a.name" }, { "10.0.0.1", "not.a.name" } };
     struct tls_context *server;
-    CHECK(!tls_context_new(&(struct tls_options){ .is_server = true, .certs = sources, .n_certs = 3 }, &server, &error));
+    CHECK(!tls_context_new(&(struct tls_options){ .is_server = true, .certs = sources, .n_certs = 3 }, &server,
+                           &error));
     struct tls_context *client = context((struct tls_options){ .insecure_skip_verify = true }, NULL);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct link l;
@@ -285,7 +291,8 @@ TEST(bad_files_give_errors_that_name_them)
     source = (struct tls_cert_source){ .cert_pem = STR("no pem"), .key_pem = client_pair.key };
     CHECK(tls_context_new(&o, &c, &error));
     CHECK(strstr(error.message, "no PEM-encoded certificate"));
-    source = (struct tls_cert_source){ .cert_pem = STR("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"),
+    source = (struct tls_cert_source){ .cert_pem = STR("-----BEGIN CERTIFICATE-----\nAAAA\n"
+                                                       "-----END CERTIFICATE-----\n"),
                                        .key_pem = client_pair.key };
     CHECK(tls_context_new(&o, &c, &error));
     CHECK(tls_context_new(&(struct tls_options){ .ca_pem = STR("nothing") }, &c, &error));
@@ -335,7 +342,8 @@ TEST(files_are_taken_anew_when_they_change_and_only_when_they_are_good)
     write_file("key", server_pair.key);
     struct tls_cert_source source = { .cert_file = cert_path, .key_file = key_path };
     struct tls_context *server, *client = context((struct tls_options){ .insecure_skip_verify = true }, NULL);
-    CHECK(!tls_context_new(&(struct tls_options){ .is_server = true, .certs = &source, .n_certs = 1 }, &server, &error));
+    CHECK(!tls_context_new(&(struct tls_options){ .is_server = true, .certs = &source, .n_certs = 1 }, &server,
+                           &error));
     struct loop *l = loop_new(NULL);
     struct tls_watch *w = tls_watch_new(l, server, 20, told, NULL);
     struct link old, fresh;
