@@ -624,6 +624,80 @@ TEST(servers_listen_on_ipv6_and_on_unix_sockets)
     unlink(path + 5);
 }
 
+/* ---- A server that closes kept connections under the next request ---- */
+
+enum { FAKE_CONNECTIONS_MAX = 10 };
+
+static struct {
+    int listener, fds[FAKE_CONNECTIONS_MAX], n_answered[FAKE_CONNECTIONS_MAX], n;
+} fake;
+
+static void fake_start(void)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t n = sizeof(at);
+    memset(&fake, 0, sizeof(fake));
+    fake.listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    CHECK(bind(fake.listener, (struct sockaddr *)&at, n) == 0 && listen(fake.listener, 10) == 0);
+    CHECK(getsockname(fake.listener, (struct sockaddr *)&at, &n) == 0);
+    port = ntohs(at.sin_port);
+}
+
+static void fake_answer(int i)
+{
+    char text[1000];
+    ssize_t n = recv(fake.fds[i], text, sizeof(text), MSG_DONTWAIT);
+    if (n > 0 && fake.n_answered[i]++ == 0) {
+        send_text(fake.fds[i], "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    } else if (n >= 0) {
+        close(fake.fds[i]);
+        fake.fds[i] = -1;
+    }
+}
+
+static void fake_wait_closed(int n)
+{
+    while (n_closed < n) {
+        int fd = fake.n < FAKE_CONNECTIONS_MAX ? accept4(fake.listener, NULL, NULL, SOCK_CLOEXEC) : -1;
+        if (fd >= 0)
+            fake.fds[fake.n++] = fd;
+        for (int i = 0; i < fake.n; i++)
+            if (fake.fds[i] >= 0)
+                fake_answer(i);
+        loop_run_once(loop, false);
+    }
+}
+
+TEST(requests_on_a_connection_that_is_gone_are_repeated_only_when_that_is_safe)
+{
+    start(false, false);
+    stop_server(0);
+    fake_start();
+    request("GET", "/", STR(""));
+    fake_wait_closed(1); /* now it is known to be HTTP/1 */
+    request("GET", "/", STR(""));
+    request("GET", "/", STR(""));
+    fake_wait_closed(3);
+    CHECK_INT("two connections are kept", client_counts(client).n_connections, 2);
+    uint64_t before = client_counts(client).n_retried;
+    request("GET", "/", STR(""));
+    fake_wait_closed(4);
+    CHECK_INT("none failed", n_failed, 0);
+    CHECK_INT("repeated on a new one, not on the next kept one", client_counts(client).n_retried, before + 1);
+    request("POST", "/", STR("order"));
+    fake_wait_closed(5);
+    CHECK_INT("a POST is not repeated", last_end, STREAM_PEER_CLOSED);
+    CHECK(last_maybe);
+    CHECK_INT("nothing more", client_counts(client).n_retried, before + 1);
+    stop_client();
+    for (int i = 0; i < fake.n; i++)
+        if (fake.fds[i] >= 0)
+            close(fake.fds[i]);
+    close(fake.listener);
+    loop_free(loop);
+    arena_fini(&arena);
+}
+
 /* ---- Many connections ---- */
 
 static long resident_bytes(void)
