@@ -170,9 +170,9 @@ static void add_needed(struct strbuf *to, const struct sim_needed *n, unsigned w
     else if (!n->n_nodes)
         printable_printf(to, "more nodes like %s do not help\n", n->like);
     else
-        printable_printf(to, "%u more like %s, then %s (%u without; found in %u runs)\n", n->n_nodes, n->like,
+        printable_printf(to, "%u more like %s, then %s (%u without; found in %u %s)\n", n->n_nodes, n->like,
                          n->hopeless.n ? "all pods that they can help have a node" : "nothing is pending",
-                         n->n_pending_before, n->n_runs);
+                         n->n_pending_before, n->n_runs, n->n_runs == 1 ? "run" : "runs");
     add_hopeless(to, n, width);
 }
 
