@@ -16,13 +16,15 @@ def make_cert(folder, name="server", names="DNS:localhost,IP:127.0.0.1", common_
 
 
 @contextlib.contextmanager
-def serving(tool, *options):
-    """http_tool as a server; gives its port. It must end by itself, in order, when it is asked to."""
+def serving(tool, *options, told_to_end=False):
+    """http_tool as a server; gives its port. It must end by itself, in order, when it is asked to: by a signal, or by a
+    request of whoever uses it."""
     child = subprocess.Popen([tool, "serve", "127.0.0.1:0", *options], stdout=subprocess.PIPE, text=True)
     try:
         port = int(child.stdout.readline().split()[1])
         yield port
-        child.terminate()
+        if not told_to_end:
+            child.terminate()
         assert child.wait(30) == 0, child.returncode
     finally:
         if child.poll() is None:

@@ -117,7 +117,7 @@ def main():
             with_python(ports)
             old_protocols_are_refused(tls)
         client_certificates(folder)
-        with serving(TOOL) as plain:
+        with serving(TOOL, told_to_end=True) as plain:
             a_long_answer_survives_a_graceful_end(plain)
 
 

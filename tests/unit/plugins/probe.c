@@ -33,10 +33,17 @@ static bool init(const char *args, size_t n_args, void **ret_data, char *error, 
 
 static const struct berth_verdict pending = { BERTH_PENDING, "soon" };
 
+static char *text;
+
+/* When the library is closed. */
+__attribute__((destructor)) static void forget_text(void)
+{
+    free(text);
+}
+
 /* A reason in memory that is used for another one in the next call, or that the host takes back. */
 static struct berth_verdict fleeting(struct berth_call *call, const char *of)
 {
-    static char *text;
     free(text);
     text = malloc(100);
     snprintf(text, 100, "fleeting %s", of);
