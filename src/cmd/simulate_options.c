@@ -156,6 +156,8 @@ static int take_drain(void *context, const char *value)
 static int take_drain_selector(void *context, const char *value)
 {
     struct simulate_options *o = context;
+    if (!*value)
+        return cmd_fail(o->c, EXIT_USAGE, "--drain -l: an empty selector would drain every node");
     vec_push(&o->changes, (struct sim_change){ .kind = SIM_DRAIN_SELECTED, .name = value });
     return 0;
 }

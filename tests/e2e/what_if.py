@@ -94,6 +94,7 @@ ERRORS = [
     (["--drain", "n3"], 1, "berth simulate: no node is named \"n3\"; did you mean n1, n2?"),
     (["--cordon"], 2, "--cordon needs a value"),
     (["--drain", "-l"], 2, "--drain -l needs a selector"),
+    (["--drain", "-l", ""], 2, "--drain -l: an empty selector would drain every node"),
     (["--add-nodes", "3"], 2, "--add-nodes needs --like NODE"),
     (["--add-nodes", "0", "--like", "n1"], 2, "--add-nodes is a number from 1 to"),
     (["--add-nodes", "many", "--like", "n1"], 2, "not \"many\""),
