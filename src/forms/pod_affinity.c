@@ -177,7 +177,7 @@ static void merge_own_labels(struct build *b, const fill_strs *keys, struct labe
     size_t n = m->n;
     for (size_t i = 0; i < n_keys; i++) {
         sym value = label_set_get(own, set[i]);
-        if (value == SYM_NONE || n == UINT16_MAX) {
+        if (value == SYM_NONE) {
             sym_unref(b->syms, set[i]);
             continue;
         }
@@ -187,6 +187,19 @@ static void merge_own_labels(struct build *b, const fill_strs *keys, struct labe
     }
     m->at = rules;
     m->n = (uint16_t)n;
+}
+
+/* Of a constraint; its rules are counted in 16 bits. */
+static struct matcher spread_matcher(struct build *b, const struct spread_in *in, struct label_set own)
+{
+    size_t n = in->match_label_keys.n;
+    if (in->selector)
+        n += in->selector->match_labels.n + in->selector->expressions.n;
+    if (n > UINT16_MAX)
+        return (struct matcher){ .mode = MATCHER_INVALID, .error = "the constraint has more than 65535 requirements" };
+    struct matcher m = build_matcher(b, in->selector);
+    merge_own_labels(b, &in->match_label_keys, own, &m);
+    return m;
 }
 
 static uint8_t spread_flags(const struct spread_in *in)
@@ -210,13 +223,12 @@ void pod_build_spread(struct build *b, const struct pod_in *in, struct pod *pod)
     for (uint32_t i = 0; i < n; i++) {
         const struct spread_in *c = &in->spec.spread.at[i];
         spread[i] = (struct spread_constraint){
-            .selector = build_matcher(b, c->selector),
+            .selector = spread_matcher(b, c, pod->meta.labels),
             .topology_key = build_sym(b, c->topology_key),
             .max_skew = (int32_t)c->max_skew.value,
             .min_domains = c->min_domains.given ? (int32_t)c->min_domains.value : 1,
             .flags = spread_flags(c),
         };
-        merge_own_labels(b, &c->match_label_keys, pod->meta.labels, &spread[i].selector);
     }
     pod->spread = spread;
     pod->n_spread = (uint16_t)n; /* at most FILL_ITEMS_MAX */

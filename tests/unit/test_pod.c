@@ -288,6 +288,13 @@ TEST(large_pods_are_taken_whole_or_refused)
                   "{\"hostPort\":7},{\"hostPort\":8}]}", 4000, "]}}");
     CHECK_INT("ports", pod_decode(&w.syms, TYPED_JSON, many, &p, &w.e), ERR_INVALID);
     CHECK_TEXT("ports", w.e.message, "68000 host ports, at most 65535 are supported");
+
+    many = repeat(&b, "{\"spec\":{\"topologySpreadConstraints\":[{\"labelSelector\":{\"matchLabels\":{\"a\":\"1\"}},"
+                  "\"matchLabelKeys\":[", "\"a\"", UINT16_MAX, "]}]}}");
+    CHECK(!pod_decode(&w.syms, TYPED_JSON, many, &p, &w.e));
+    CHECK_INT("rules of a constraint", p->spread[0].selector.mode, MATCHER_INVALID);
+    CHECK_TEXT("why", p->spread[0].selector.error, "the constraint has more than 65535 requirements");
+    pod_unref(&w.syms, p);
     strbuf_fini(&b);
     world_fini(&w);
 }
