@@ -177,6 +177,17 @@ static uint32_t least_place(const struct cache *cache, uint32_t rank)
     return more && cache->heap_least.at[block + 1] < least ? cache->heap_least.at[block + 1] : least;
 }
 
+/* Of alive rows of one word, ranked from `rank` on. */
+static void consider_rows(struct pick *pick, const uint32_t *heap_order, uint64_t rows, const int32_t *partial,
+                          int32_t best, uint32_t rank, node_id first_row)
+{
+    for (; rows; rows &= rows - 1, rank++) {
+        unsigned i = (unsigned)__builtin_ctzll(rows);
+        if (partial[i] == best)
+            consider(pick, heap_order[rank], first_row + i);
+    }
+}
+
 /* Rows in order: a row's rank among the feasible is the number of alive bits before it, counted from
  * where the search begins; rows before that come after all others. Words that cannot have the first of
  * the best are passed over. */
@@ -184,22 +195,21 @@ static node_id first_best(const struct attempt *a, const uint64_t *alive, const 
                           const int32_t *best_of, int32_t best)
 {
     const struct cache *cache = a->cycle.cache;
+    const uint32_t *heap_order = cache->heap_order.at;
     struct pick pick = { UINT32_MAX, NODE_NONE };
     size_t n_words = bitset_words(cache->col.n_rows), start = a->sched->start_index;
     uint32_t n_before = rank_of(alive, start), n = 0;
     for (size_t w = 0; w < n_words; w++) {
         uint32_t rank = n >= n_before ? n - n_before : n + a->n_feasible - n_before; /* of the word's first alive row */
-        bool splits = w == start / 64; /* ranks begin anew within the word */
-        if (best_of[w] != best || (!splits && least_place(cache, rank) > pick.least)) {
-            n += bitset_popcount(alive[w]);
-            continue;
+        const int32_t *values = partial + w * 64;
+        if (w == start / 64) { /* ranks begin anew within the word */
+            uint64_t before = (1ull << start % 64) - 1;
+            consider_rows(&pick, heap_order, alive[w] & before, values, best, rank, (node_id)(w * 64));
+            consider_rows(&pick, heap_order, alive[w] & ~before, values, best, 0, (node_id)(w * 64));
+        } else if (best_of[w] == best && least_place(cache, rank) <= pick.least) {
+            consider_rows(&pick, heap_order, alive[w], values, best, rank, (node_id)(w * 64));
         }
-        for (uint64_t left = alive[w]; left; left &= left - 1, n++) {
-            size_t row = w * 64 + (size_t)__builtin_ctzll(left);
-            rank = n >= n_before ? n - n_before : n + a->n_feasible - n_before;
-            if (partial[row] == best)
-                consider(&pick, cache->heap_order.at[rank], (node_id)row);
-        }
+        n += bitset_popcount(alive[w]);
     }
     return pick.row;
 }
