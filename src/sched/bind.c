@@ -440,16 +440,15 @@ static void forget_deleted(struct sched *s, const struct pod *assumed)
 {
     struct err e;
     err_init(&e, &s->arena);
-    enum err_code refused = cache_forget(&s->cache, assumed, &e);
-    (void)refused; /* the watch has shown it on its node: its deletion there will be seen, too */
+    enum err_code code = cache_forget(&s->cache, assumed, &e);
+    assert(code == ERR_OK);
 }
 
 void bind_pod_deleted(struct sched *s, const struct pod *pod)
 {
     const struct placed *placed = cache_find_pod(&s->cache, pod->meta.uid);
     struct binding *b = bind_find(s, pod->meta.uid);
-    if (!placed)
-        return;
+    assert(placed && placed->assumed);
     const struct pod *assumed = pod_ref(placed->pod); /* which has the node */
     if (b && b->waits_for)
         end_wait(s, b, NULL, "removed");
