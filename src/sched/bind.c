@@ -390,9 +390,11 @@ void sched_permit(struct sched *s, const char *uid, const struct plugin_instance
 
 static const struct plugin_instance *overdue(const struct binding *b, int64_t now_ms)
 {
-    for (uint8_t i = 0; i < b->cycle.profile->n_instances; i++)
-        if (b->waits_for >> i & 1 && b->deadline_ms[i] <= now_ms)
+    for (uint64_t left = b->waits_for; left; left &= left - 1) {
+        int i = __builtin_ctzll(left);
+        if (b->deadline_ms[i] <= now_ms)
             return &b->cycle.profile->instances[i];
+    }
     return NULL;
 }
 
