@@ -390,9 +390,11 @@ void sched_permit(struct sched *s, const char *uid, const struct plugin_instance
 
 static const struct plugin_instance *overdue(const struct binding *b, int64_t now_ms)
 {
-    for (uint8_t i = 0; i < b->cycle.profile->n_instances; i++)
-        if (b->waits_for >> i & 1 && b->deadline_ms[i] <= now_ms)
+    for (uint64_t left = b->waits_for; left; left &= left - 1) {
+        int i = __builtin_ctzll(left);
+        if (b->deadline_ms[i] <= now_ms)
             return &b->cycle.profile->instances[i];
+    }
     return NULL;
 }
 
@@ -440,16 +442,15 @@ static void forget_deleted(struct sched *s, const struct pod *assumed)
 {
     struct err e;
     err_init(&e, &s->arena);
-    enum err_code refused = cache_forget(&s->cache, assumed, &e);
-    (void)refused; /* the watch has shown it on its node: its deletion there will be seen, too */
+    enum err_code code = cache_forget(&s->cache, assumed, &e);
+    assert(code == ERR_OK);
 }
 
 void bind_pod_deleted(struct sched *s, const struct pod *pod)
 {
     const struct placed *placed = cache_find_pod(&s->cache, pod->meta.uid);
     struct binding *b = bind_find(s, pod->meta.uid);
-    if (!placed)
-        return;
+    assert(placed && placed->assumed);
     const struct pod *assumed = pod_ref(placed->pod); /* which has the node */
     if (b && b->waits_for)
         end_wait(s, b, NULL, "removed");

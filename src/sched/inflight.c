@@ -78,7 +78,6 @@ void flight_release_events(struct queue *q)
     while (q->events.first < q->events.end)
         drop_first_event(q);
     free(q->events.at);
-    q->events = (struct event_ring){ 0 };
 }
 
 bool flight_begin(struct queue *q, struct queued_pod *qp)
@@ -94,11 +93,8 @@ bool flight_begin(struct queue *q, struct queued_pod *qp)
 
 void flight_end(struct queue *q, struct queued_pod *qp)
 {
-    if (qp->place != PLACE_IN_FLIGHT)
-        return;
     pod_index_remove(&q->in_flight, qp);
     list_remove(&qp->node);
-    qp->place = PLACE_NONE;
     trim(q);
 }
 

@@ -99,10 +99,11 @@ void waiting_collect_overdue(struct queue *q, int64_t now_ms);
 
 /* False when a pod of this uid is in flight already. */
 bool flight_begin(struct queue *q, struct queued_pod *qp);
-/* Nothing happens when it is not in flight. */
+/* Of one in flight: the caller gives it another place. */
 void flight_end(struct queue *q, struct queued_pod *qp);
 /* Keeps an event while any pod is in flight. */
 void flight_keep_event(struct queue *q, const struct cluster_event *event);
+/* For good: the queue ends. */
 void flight_release_events(struct queue *q);
 /* What the events since it was popped mean to a pod that comes back rejected. */
 enum strategy flight_strategy(struct queue *q, const struct queued_pod *qp);

@@ -220,9 +220,11 @@ static void do_event(struct story *s)
     node_unref(&s->w.syms, node);
 }
 
+/* "activate a"; "activate a flying": the one in flight, whose successor of the same name may be queued already. */
 static void do_activate(struct story *s)
 {
-    queue_activate(s->w.q, actor(s, s->words[1])->pod, s->now_ms);
+    const struct actor *a = actor(s, s->words[1]);
+    queue_activate(s->w.q, option(s, "flying", NULL) ? a->popped->pod : a->pod, s->now_ms);
 }
 
 static void do_flush(struct story *s)

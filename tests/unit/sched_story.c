@@ -478,6 +478,19 @@ static void do_due(struct story *s)
     expect(s, (uint64_t)sched_due_ms(s->w.sched));
 }
 
+/* "decided d/a=n, d/b=no nodes": all decisions so far, in order. */
+static void do_decided(struct story *s)
+{
+    uint64_t hash = 0xcbf29ce484222325ull;
+    for (const char *c = strstr(s->command, "decided ") + 8; *c; c++)
+        if (strncmp(c, ", d/", 4) == 0)
+            c++;
+        else
+            hash = (hash ^ (unsigned char)*c) * 0x100000001b3ull;
+    if (hash != sched_decision_hash(s->w.sched))
+        STORY_FAIL(s, "other decisions were taken");
+}
+
 static void do_counts(struct story *s)
 {
     struct sched_counts c = sched_counts(s->w.sched);
@@ -501,6 +514,7 @@ static const struct {
     { "due", do_due },     { "counts", do_counts }, { "nominated", do_nominated }, { "bindings", do_bindings },
     { "repeated", do_repeated }, { "claim", do_claim }, { "attach", do_attach },   { "detach", do_detach },
     { "budget", do_budget }, { "unclaim", do_unclaim }, { "postbinds", do_postbinds }, { "noted", do_noted },
+    { "decided", do_decided },
 };
 
 /* Every popped pod is being bound: an attempt leaves nothing else behind. */

@@ -409,6 +409,8 @@ TEST(events_are_kept_for_pods_in_flight)
           "add a; pop a; activate a; events 1; kept ForceActivate 1; fail a Deaf; is a backoff" },
         { "activation is for that pod only",
           "add a; add b; pop a; pop b; activate b; fail a Deaf; is a waiting; fail b Deaf; is b backoff" },
+        { "activation while a successor of the same name is gated",
+          "add a; pop a; add a uid=b gates; activate a flying; is a gated; kept ForceActivate 1" },
         { "activation of an unknown pod does nothing",
           "add a; pop a; add b; delete b; activate b; events 0" },
         { "who waited too long wakes those in flight, too",

@@ -120,8 +120,7 @@ static struct verdict on_pre_bind(const struct plugin_instance *p, struct cycle 
 
 static struct verdict on_bind(const struct plugin_instance *p, struct cycle *c, node_id node)
 {
-    (void)c;
-    (void)node;
+    CHECK_INT("the pod has its node", c->pod->node_name, c->cache->rows.at[node].name);
     return answers(p) ? script.bind : SKIP;
 }
 

@@ -180,6 +180,27 @@ TEST(a_known_failure_is_forgotten_when_something_changes)
     SCHED_TELL(rows, NULL);
 }
 
+/* By their hash runs are compared: what it is made of must not change, and every decision is in it. */
+TEST(decisions_are_written_down)
+{
+    static const struct sched_story_row rows[] = {
+        { "a node",
+          "node n 2; pod a; run; decided d/a=n; pod b; run; decided d/a=n, d/b=n; bound a; decided d/a=n, d/b=n" },
+        { "a refusal, and one that is known",
+          "pod a; run; decided d/a=no nodes available to schedule pods; node n 1; pod b cpu=2 never; run; "
+          "pod c cpu=2 never; run; repeated 1; decided d/a=no nodes available to schedule pods, "
+          "d/b=0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never., "
+          "d/c=0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never." },
+        { "a binding that fails",
+          "node n 1; pod a; run; bound a conflict; "
+          "decided d/a=n, d/a=running Bind plugin \"DefaultBinder\": conflict" },
+        { "a refusal at Reserve", "node n 1; probe reserve errs; pod a; run; "
+                                  "decided d/a=n, d/a=running Reserve plugin \"Probe\": broken" },
+        { "no attempt, no decision", "node n 1; pod a terminating; pod b gates; run; pod c; run; decided d/c=n" },
+    };
+    SCHED_TELL(rows, NULL);
+}
+
 TEST(bindings_that_fail_are_undone)
 {
     static const struct sched_story_row rows[] = {

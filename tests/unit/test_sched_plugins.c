@@ -1,0 +1,102 @@
+/* Plugins that do what none of the default ones does, in a whole scheduler. */
+#include "tests/unit/sched_world.h"
+
+static void run(struct sched_world *w, const char *what, const char *log)
+{
+    CHECK(sched_run_once(w->sched));
+    CHECK_TEXT(what, world_log(w), log);
+}
+
+/* ---- A local filter that would refuse every node, but skips every pod ---- */
+
+static struct verdict skip_pre_filter(const struct plugin_instance *p, struct cycle *c, struct node_names *ret_names)
+{
+    (void)p;
+    (void)c;
+    (void)ret_names;
+    return SKIP;
+}
+
+static struct verdict refuse(const struct plugin_instance *p, struct cycle *c, const struct node_view *n)
+{
+    (void)p;
+    return verdict_printf(c, V_UNSCHEDULABLE, "not %s", n->node->meta.name);
+}
+
+static void no_key(const struct plugin_instance *p, const struct cycle *c, struct strbuf *key)
+{
+    (void)p;
+    (void)c;
+    (void)key;
+}
+
+TEST(a_filter_that_skips_the_pod_is_not_asked)
+{
+    static const struct plugin skipper = { .name = "Skipper", .pre_filter = skip_pre_filter, .filter = refuse,
+                                           .filter_key = no_key };
+    struct sched_world w;
+    sched_world_init(&w);
+    sched_world_add_plugin(&w, &skipper, NULL, 0);
+    sched_world_open(&w);
+    world_node(&w, "n", "1", "");
+    sched_pod_set(w.sched, world_pod(&w, "a", NULL, 0, "1", ""));
+    run(&w, "over all nodes", "bind a n\n");
+    world_node(&w, "n", "2", "");
+    sched_pod_set(w.sched, world_pod(&w, "b", NULL, 0, "1", ""));
+    run(&w, "on the node that has changed since", "bind b n\n");
+    sched_world_close(&w);
+}
+
+/* ---- Scores that cannot be prepared ---- */
+
+static struct verdict fail_pre_score(const struct plugin_instance *p, struct cycle *c)
+{
+    return verdict_printf(c, V_ERROR, "oh %s", p->plugin->name);
+}
+
+static int64_t score(const struct plugin_instance *p, struct cycle *c, const struct node_view *n)
+{
+    (void)p;
+    (void)c;
+    (void)n;
+    return SCORE_MAX + 1; /* which would be one more error */
+}
+
+TEST(the_first_error_of_pre_score_ends_the_attempt)
+{
+    static const struct plugin first = { .name = "First", .pre_score = fail_pre_score, .score = score },
+                               second = { .name = "Second", .pre_score = fail_pre_score, .score = score };
+    struct sched_world w;
+    sched_world_init(&w);
+    sched_world_add_plugin(&w, &first, NULL, 1);
+    sched_world_add_plugin(&w, &second, NULL, 1);
+    sched_world_open(&w);
+    world_node(&w, "n", "1", "");
+    world_node(&w, "m", "1", "");
+    sched_pod_set(w.sched, world_pod(&w, "a", NULL, 0, "1", ""));
+    run(&w, "one error", "event Warning FailedScheduling running PreScore plugin \"First\": oh First\n"
+                         "status a SchedulerError: running PreScore plugin \"First\": oh First\nnominate a \n");
+    sched_world_close(&w);
+}
+
+/* ---- Refusals in words of their own for every node ---- */
+
+TEST(what_evicting_does_not_help_is_worded_for_every_node)
+{
+    static const struct plugin refuser = { .name = "Refuser", .filter = refuse };
+    struct sched_world w;
+    sched_world_init(&w);
+    sched_world_add_plugin(&w, &refuser, NULL, 0);
+    sched_world_open(&w);
+    static const char *const nodes[] = { "n1", "n2", "n3" };
+    for (int i = 0; i < 3; i++) {
+        world_node(&w, nodes[i], "1", "");
+        sched_pod_set(w.sched, world_pod(&w, arena_printf(&w.arena, "on-%s", nodes[i]), nodes[i], 0, "1", ""));
+    }
+    sched_pod_set(w.sched, world_pod(&w, "a", NULL, 5, "1", ""));
+    CHECK(sched_run_once(w.sched));
+    const char *log = world_log(&w);
+    if (!strstr(log, "preemption: 0/3 nodes are available: 1 not n1, 1 not n2, 1 not n3."))
+        FAIL("%s", log);
+    sched_world_close(&w);
+}
