@@ -1,0 +1,266 @@
+/* client/credentials.c - see credentials.h. */
+#include "client/credentials.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/base64.h"
+#include "client/kubeconfig_priv.h"
+
+/* What a worker reads; it outlives credentials that are freed meanwhile. */
+struct file_read {
+    struct credentials *of; /* NULL: nobody wants it any more */
+    const char *path;
+    struct arena arena;
+    struct err error;
+    struct str token;
+};
+
+struct credentials {
+    struct loop *loop;
+    struct arena arena;
+    struct headers fixed;     /* all but what changes */
+    const char *token_file;   /* NULL: none */
+    struct strbuf token;      /* the file's, or the one that serves until it can be read */
+    bool has_token;
+    int64_t due_ms;           /* when the file is to be read again */
+    uint64_t version;
+    struct file_read *reading;
+    struct list waiters;
+};
+
+/* ---- Headers that stay ---- */
+
+static void add_fixed(struct credentials *c, struct str name, struct str value)
+{
+    headers_add(&c->fixed, &c->arena, name, value);
+}
+
+/* The key of an extra field in a header's name: what is no token, and the sign of escaping, as %XX. */
+static struct str extra_name(struct arena *a, struct str key)
+{
+    struct strbuf b;
+    strbuf_init(&b, STRBUF_NO_MAX);
+    STRBUF_ADD_LIT(&b, "impersonate-extra-");
+    for (size_t i = 0; i < key.n; i++) {
+        char byte = key.p[i];
+        if (byte == '%' || !header_name_is_valid((struct str){ &key.p[i], 1 }))
+            strbuf_printf(&b, "%%%02X", (unsigned char)byte);
+        else
+            strbuf_add_char(&b, byte);
+    }
+    struct str name = arena_str(a, strbuf_str(&b));
+    strbuf_fini(&b);
+    return name;
+}
+
+static void add_impersonation(struct credentials *c, const struct client_config *config)
+{
+    if (config->as_user.n == 0 && config->as_uid.n == 0 && config->n_as_groups == 0 && config->n_as_extra == 0)
+        return;
+    add_fixed(c, STR("impersonate-user"), config->as_user);
+    if (config->as_uid.n)
+        add_fixed(c, STR("impersonate-uid"), config->as_uid);
+    for (uint32_t i = 0; i < config->n_as_groups; i++)
+        add_fixed(c, STR("impersonate-group"), config->as_groups[i]);
+    for (uint32_t i = 0; i < config->n_as_extra; i++)
+        for (uint32_t k = 0; k < config->as_extra[i].n; k++)
+            add_fixed(c, extra_name(&c->arena, config->as_extra[i].key), config->as_extra[i].values[k]);
+}
+
+static void add_basic(struct credentials *c, const struct client_config *config)
+{
+    struct strbuf pair, value;
+    strbuf_init(&pair, STRBUF_NO_MAX);
+    strbuf_init(&value, STRBUF_NO_MAX);
+    strbuf_printf(&pair, "%.*s:%.*s", STR_ARG(config->username), STR_ARG(config->password));
+    STRBUF_ADD_LIT(&value, "Basic ");
+    base64_add(&value, strbuf_str(&pair));
+    add_fixed(c, STR("authorization"), strbuf_str(&value));
+    strbuf_fini(&pair);
+    strbuf_fini(&value);
+}
+
+/* ---- The token file ---- */
+
+static struct str trim(struct str s)
+{
+    while (s.n && strchr(" \t\r\n\v\f", s.p[0]))
+        s = str_from(s, 1);
+    while (s.n && strchr(" \t\r\n\v\f", s.p[s.n - 1]))
+        s.n--;
+    return s;
+}
+
+static enum err_code file_error(const char *path, const char *what, struct err *e)
+{
+    return err_set(e, ERR_IO, "failed to read token file \"%s\": %s %s: %s", path, what, path,
+                   client_errno_text(e->arena));
+}
+
+static enum err_code read_token(const char *path, struct str *ret_token, struct err *e)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not hold us */
+    if (fd < 0)
+        return file_error(path, "open", e);
+    char *room = arena_alloc(e->arena, CREDENTIALS_FILE_BYTES_MAX + 1);
+    size_t n = 0;
+    ssize_t got = 1;
+    while (got > 0 && n <= CREDENTIALS_FILE_BYTES_MAX) {
+        got = read(fd, room + n, CREDENTIALS_FILE_BYTES_MAX + 1 - n);
+        n += got > 0 ? (size_t)got : 0;
+    }
+    enum err_code rc = got < 0 ? file_error(path, "read", e) : ERR_OK;
+    close(fd);
+    struct str token = trim((struct str){ room, n });
+    if (!rc && n > CREDENTIALS_FILE_BYTES_MAX)
+        rc = err_set(e, ERR_IO, "failed to read token file \"%s\": more than %d bytes", path, CREDENTIALS_FILE_BYTES_MAX);
+    else if (!rc && token.n == 0)
+        rc = err_set(e, ERR_IO, "read empty token from file \"%s\"", path);
+    else if (!rc && !header_value_is_valid(token))
+        rc = err_set(e, ERR_IO, "token in file \"%s\" cannot stand in a header", path);
+    if (!rc)
+        *ret_token = token;
+    return rc;
+}
+
+static void take_token(struct credentials *c, struct str token)
+{
+    strbuf_reset(&c->token);
+    strbuf_add_str(&c->token, token);
+    c->has_token = true;
+}
+
+/* On failure the old token stays, and the file is tried again soon. */
+static void finish_read(struct credentials *c, const struct file_read *r)
+{
+    c->reading = NULL;
+    c->due_ms = loop_now_ms(c->loop) + (r->error.code ? CREDENTIALS_RETRY_MS : CREDENTIALS_FILE_MS);
+    c->version++;
+    if (!r->error.code)
+        take_token(c, r->token);
+    struct list_node *n;
+    while ((n = list_first(&c->waiters))) {
+        struct credentials_waiter *w = LIST_ITEM(n, struct credentials_waiter, node);
+        list_remove(n);
+        w->ready(w, c->has_token ? NULL : r->error.message);
+    }
+}
+
+static void read_on_worker(void *context)
+{
+    struct file_read *r = context;
+    (void)!read_token(r->path, &r->token, &r->error); /* the error stays with it */
+}
+
+static void read_done(void *context)
+{
+    struct file_read *r = context;
+    if (r->of)
+        finish_read(r->of, r);
+    arena_fini(&r->arena);
+    free(r);
+}
+
+static void start_read(struct credentials *c)
+{
+    if (c->reading)
+        return;
+    struct file_read *r = mem_zalloc(sizeof(*r));
+    arena_init(&r->arena);
+    err_init(&r->error, &r->arena);
+    r->of = c;
+    r->path = arena_cstr(&r->arena, str_of(c->token_file));
+    c->reading = r;
+    loop_work(c->loop, read_on_worker, read_done, r);
+}
+
+/* ---- Asking for them ---- */
+
+bool credentials_ready(struct credentials *c, struct credentials_waiter *w)
+{
+    bool is_due = c->token_file && loop_now_ms(c->loop) >= c->due_ms;
+    if (!c->reading && !is_due)
+        return true;
+    list_push(&c->waiters, &w->node);
+    start_read(c);
+    return false;
+}
+
+void credentials_leave(struct credentials_waiter *w)
+{
+    if (list_has(&w->node))
+        list_remove(&w->node);
+}
+
+uint64_t credentials_version(const struct credentials *c)
+{
+    return c->version;
+}
+
+void credentials_add(const struct credentials *c, struct headers *h, struct arena *a)
+{
+    if (c->has_token)
+        headers_add(h, a, STR("authorization"),
+                    str_of(arena_printf(a, "Bearer %.*s", STR_ARG(strbuf_str(&c->token)))));
+    for (uint32_t i = 0; i < c->fixed.n; i++)
+        headers_add(h, a, c->fixed.at[i].name, c->fixed.at[i].value);
+}
+
+void credentials_refused(struct credentials *c, uint64_t version)
+{
+    if (version == c->version)
+        c->due_ms = loop_now_ms(c->loop);
+}
+
+/* ---- Life ---- */
+
+static enum err_code read_first(struct credentials *c, struct err *e)
+{
+    struct str token;
+    enum err_code rc = read_token(c->token_file, &token, e);
+    c->due_ms = loop_now_ms(c->loop) + (rc ? CREDENTIALS_RETRY_MS : CREDENTIALS_FILE_MS);
+    if (!rc)
+        take_token(c, token);
+    return c->has_token ? ERR_OK : rc;
+}
+
+enum err_code credentials_new(const struct client_config *config, struct loop *l,
+                              struct credentials **ret_credentials, struct err *e)
+{
+    struct credentials *c = mem_zalloc(sizeof(*c));
+    c->loop = l;
+    arena_init(&c->arena);
+    strbuf_init(&c->token, CREDENTIALS_FILE_BYTES_MAX);
+    list_init(&c->waiters);
+    add_impersonation(c, config);
+    bool by_token = config->token.n || config->token_file.n;
+    if (!by_token && (config->username.n || config->password.n))
+        add_basic(c, config);
+    if (config->token.n)
+        take_token(c, config->token);
+    if (config->token_file.n) {
+        c->token_file = arena_cstr(&c->arena, config->token_file);
+        if (read_first(c, e)) {
+            credentials_free(c);
+            return e->code;
+        }
+    }
+    *ret_credentials = c;
+    return ERR_OK;
+}
+
+void credentials_free(struct credentials *c)
+{
+    if (!c)
+        return;
+    assert(list_is_empty(&c->waiters));
+    if (c->reading)
+        c->reading->of = NULL;
+    strbuf_fini(&c->token);
+    arena_fini(&c->arena);
+    free(c);
+}

@@ -1,0 +1,257 @@
+/* Who we say we are: fixed headers, and token files that change. */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/credentials.h"
+#include "tests/test.h"
+
+static struct arena arena;
+static struct err error;
+static struct clock_manual manual;
+static struct loop *loop;
+static struct credentials *credentials;
+static char folder[] = "/tmp/berth_credentials_XXXXXX", path[100];
+static int n_ready;
+static char ready_error[300];
+
+static void begin(void)
+{
+    arena_init(&arena);
+    err_init(&error, &arena);
+    clock_manual_init(&manual, 1000 * (int64_t)CLOCK_NS_PER_SECOND, 0);
+    loop = loop_new(&manual.clock);
+    CHECK(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/token", folder);
+}
+
+static void finish(void)
+{
+    credentials_free(credentials);
+    loop_free(loop);
+    unlink(path);
+    rmdir(folder);
+    arena_fini(&arena);
+}
+
+static void start(const struct client_config *config)
+{
+    begin();
+    if (credentials_new(config, loop, &credentials, &error))
+        FAIL("%s", error.message);
+}
+
+static void write_file(const char *text)
+{
+    FILE *f = fopen(path, "w");
+    CHECK(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static const char *headers_now(void)
+{
+    struct headers h = { 0 };
+    struct strbuf b;
+    strbuf_init(&b, STRBUF_NO_MAX);
+    credentials_add(credentials, &h, &arena);
+    for (uint32_t i = 0; i < h.n; i++)
+        strbuf_printf(&b, "%.*s: %.*s\n", STR_ARG(h.at[i].name), STR_ARG(h.at[i].value));
+    const char *text = arena_cstr(&arena, strbuf_str(&b));
+    strbuf_fini(&b);
+    return text;
+}
+
+static void on_ready(struct credentials_waiter *w, const char *e)
+{
+    (void)w;
+    n_ready++;
+    snprintf(ready_error, sizeof(ready_error), "%s", e ? e : "");
+}
+
+/* The headers of a request that is made now, after waiting if it must; whether it had to. */
+static bool ask(const char **ret_headers)
+{
+    struct credentials_waiter w = { .ready = on_ready };
+    int before = n_ready;
+    bool waited = !credentials_ready(credentials, &w);
+    CHECK_INT("never from within", n_ready, before);
+    while (waited && n_ready == before)
+        loop_run_once(loop, true);
+    *ret_headers = headers_now();
+    return waited;
+}
+
+static void advance(int64_t ms)
+{
+    clock_manual_advance(&manual, ms * CLOCK_NS_PER_MS);
+    loop_run_once(loop, false);
+}
+
+TEST(nobody_needs_no_headers)
+{
+    const char *h;
+    start(&(struct client_config){ 0 });
+    CHECK(!ask(&h));
+    CHECK_TEXT("none", h, "");
+    finish();
+}
+
+TEST(fixed_headers)
+{
+    const struct {
+        const char *what;
+        struct client_config config;
+        const char *headers;
+    } rows[] = {
+        { "token", { .token = STR("abc") }, "authorization: Bearer abc\n" },
+        { "basic", { .username = STR("Aladdin"), .password = STR("open sesame") },
+          "authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\n" },
+        { "a token that would begin another header", { .token = STR("a\r\nx: y") }, "authorization: Bearer a  x: y\n" },
+        { "impersonation",
+          { .as_user = STR("jane"), .as_uid = STR("u-1"), .as_groups = (struct str[]){ STR("a"), STR("b") },
+            .n_as_groups = 2,
+            .as_extra = (struct client_extra[]){
+                { STR("acme.com/100%"), (struct str[]){ STR("x"), STR("y") }, 2 },
+                { STR("\xc3\xa4 b"), (struct str[]){ STR("z") }, 1 },
+                { STR(""), (struct str[]){ STR("empty") }, 1 } },
+            .n_as_extra = 3 },
+          "impersonate-user: jane\nimpersonate-uid: u-1\nimpersonate-group: a\nimpersonate-group: b\n"
+          "impersonate-extra-acme.com%2f100%25: x\nimpersonate-extra-acme.com%2f100%25: y\n"
+          "impersonate-extra-%c3%a4%20b: z\nimpersonate-extra-: empty\n" },
+    };
+    begin();
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CHECK(!credentials_new(&rows[i].config, loop, &credentials, &error));
+        CHECK_TEXT(rows[i].what, headers_now(), rows[i].headers);
+        credentials_free(credentials);
+    }
+    credentials = NULL;
+    finish();
+}
+
+TEST(a_token_file_is_read_again_when_it_is_old)
+{
+    const char *h;
+    begin();
+    write_file(" one\n");
+    CHECK(!credentials_new(&(struct client_config){ .token_file = str_of(path) }, loop, &credentials, &error));
+    CHECK(!ask(&h));
+    CHECK_TEXT("first", h, "authorization: Bearer one\n");
+    write_file("two");
+    advance(CREDENTIALS_FILE_MS - 1);
+    CHECK(!ask(&h));
+    CHECK_TEXT("still young", h, "authorization: Bearer one\n");
+    advance(1);
+    CHECK(ask(&h));
+    CHECK_TEXT("old", h, "authorization: Bearer two\n");
+    CHECK(!ask(&h));
+    finish();
+}
+
+TEST(the_old_token_serves_while_the_file_cannot_be_read)
+{
+    static const char *const bad[] = { NULL, "", " \n", "a\nb" };
+    const char *h;
+    begin();
+    write_file("one");
+    CHECK(!credentials_new(&(struct client_config){ .token_file = str_of(path) }, loop, &credentials, &error));
+    advance(CREDENTIALS_FILE_MS);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        unlink(path);
+        if (bad[i])
+            write_file(bad[i]);
+        CHECK(ask(&h));
+        CHECK_TEXT("bad", ready_error, "");
+        CHECK_TEXT("bad", h, "authorization: Bearer one\n");
+        CHECK(!ask(&h)); /* not at every request */
+        advance(CREDENTIALS_RETRY_MS);
+    }
+    write_file("three");
+    CHECK(ask(&h));
+    CHECK_TEXT("good again", h, "authorization: Bearer three\n");
+    finish();
+}
+
+TEST(the_file_counts_before_the_token_which_serves_until_it_can_be_read)
+{
+    const char *h;
+    begin();
+    struct client_config config = { .token = STR("given"), .token_file = str_of(path) };
+    CHECK(!credentials_new(&config, loop, &credentials, &error));
+    CHECK_TEXT("no file", headers_now(), "authorization: Bearer given\n");
+    write_file("filed");
+    advance(CREDENTIALS_RETRY_MS);
+    CHECK(ask(&h));
+    CHECK_TEXT("file", h, "authorization: Bearer filed\n");
+    finish();
+}
+
+TEST(without_any_token_it_is_an_error)
+{
+    begin();
+    struct client_config config = { .token_file = str_of(path) };
+    CHECK(credentials_new(&config, loop, &credentials, &error));
+    CHECK_TEXT("missing", error.message,
+               arena_printf(&arena, "failed to read token file \"%s\": open %s: no such file or directory", path, path));
+    write_file("\n");
+    CHECK(credentials_new(&config, loop, &credentials, &error));
+    CHECK_TEXT("empty", error.message, arena_printf(&arena, "read empty token from file \"%s\"", path));
+    CHECK(!truncate(path, CREDENTIALS_FILE_BYTES_MAX + 1));
+    CHECK(credentials_new(&config, loop, &credentials, &error));
+    CHECK_TEXT("huge", error.message,
+               arena_printf(&arena, "failed to read token file \"%s\": more than 1048576 bytes", path));
+    unlink(path);
+    CHECK(!mkfifo(path, 0600)); /* must not hang */
+    CHECK(credentials_new(&config, loop, &credentials, &error));
+    finish();
+}
+
+TEST(a_refused_token_is_read_again_once)
+{
+    const char *h;
+    begin();
+    write_file("one");
+    CHECK(!credentials_new(&(struct client_config){ .token_file = str_of(path) }, loop, &credentials, &error));
+    uint64_t sent = credentials_version(credentials);
+    write_file("two");
+    credentials_refused(credentials, sent);
+    CHECK(ask(&h));
+    CHECK_TEXT("again", h, "authorization: Bearer two\n");
+    credentials_refused(credentials, sent); /* another request, answered late */
+    CHECK(!ask(&h));
+    finish();
+}
+
+TEST(those_who_wait_are_served_by_one_read_and_may_leave)
+{
+    struct credentials_waiter w[3] = { { .ready = on_ready }, { .ready = on_ready }, { .ready = on_ready } };
+    begin();
+    write_file("one");
+    CHECK(!credentials_new(&(struct client_config){ .token_file = str_of(path) }, loop, &credentials, &error));
+    uint64_t before = credentials_version(credentials);
+    advance(CREDENTIALS_FILE_MS);
+    for (int i = 0; i < 3; i++)
+        CHECK(!credentials_ready(credentials, &w[i]));
+    credentials_leave(&w[1]);
+    credentials_leave(&w[1]);
+    while (n_ready < 2)
+        loop_run_once(loop, true);
+    loop_run_once(loop, false);
+    CHECK_INT("told", n_ready, 2);
+    CHECK_INT("reads", credentials_version(credentials) - before, 1);
+    finish();
+}
+
+TEST(they_may_be_freed_while_a_worker_reads)
+{
+    struct credentials_waiter w = { .ready = on_ready };
+    begin();
+    write_file("one");
+    CHECK(!credentials_new(&(struct client_config){ .token_file = str_of(path) }, loop, &credentials, &error));
+    advance(CREDENTIALS_FILE_MS);
+    CHECK(!credentials_ready(credentials, &w));
+    credentials_leave(&w);
+    finish();
+    CHECK_INT("told", n_ready, 0);
+}
