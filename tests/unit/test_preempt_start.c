@@ -71,9 +71,10 @@ TEST(now_moves_on)
     struct sched_world w;
     sched_world_init(&w);
     sched_world_open(&w);
-    world_node(&w, "n", "2", "");
+    world_node(&w, "n", "3", "");
     place(&w, "starts-now", "n", NULL);
     place(&w, "ahead", "n", IN_TWO_MINUTES);
+    place(&w, "old", "n", LONG_AGO);
     CHECK_TEXT("before", evicted_for(&w, "p", "1"), "ahead");
     sched_victim_done(w.sched, w.tickets.at[0], "not today");
     sched_pod_removed(w.sched, "uid-p");

@@ -1,0 +1,75 @@
+/* Columns of pods per node: each question has its own, however alike it is to another (sched/counts.h). */
+#include "sched/counts.h"
+
+#include "tests/unit/cluster.h"
+
+/* Terms that differ in one thing from another one. */
+static const char *const terms[] = {
+    "'labelSelector':{}",
+    "'labelSelector':{'matchLabels':{'app':'a'}}",
+    "'labelSelector':{'matchLabels':{'app':'b'}}",
+    "'labelSelector':{'matchLabels':{'tier':'a'}}",
+    "'labelSelector':{'matchLabels':{'app':'a','tier':'a'}}",
+    "'labelSelector':{'matchExpressions':[{'key':'app','operator':'In','values':['a','b']}]}",
+    "'labelSelector':{'matchExpressions':[{'key':'app','operator':'NotIn','values':['a']}]}",
+    "'labelSelector':{'matchExpressions':[{'key':'app','operator':'Exists'}]}",
+    "'labelSelector':{'matchExpressions':[{'key':'tier','operator':'Exists'}]}",
+    "'labelSelector':{'matchExpressions':[{'key':'app','operator':'DoesNotExist'}]}",
+    "'namespaces':['two'],'labelSelector':{'matchLabels':{'app':'a'}}",
+    "'namespaces':['one','two'],'labelSelector':{'matchLabels':{'app':'a'}}",
+};
+enum { N_TERMS = sizeof(terms) / sizeof(terms[0]) };
+
+static const struct pod *pod_with_terms(struct cluster *cl)
+{
+    const char *list = "";
+    for (int i = 0; i < N_TERMS; i++)
+        list = arena_printf(&cl->texts, "%s%s{'topologyKey':'zone',%s}", list, i ? "," : "", terms[i]);
+    return cluster_decode_pod(cl,
+                              "{'metadata':{'name':'asks','namespace':'one','uid':'asks'},'spec':{'affinity':{"
+                              "'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[%s]}}}}", list);
+}
+
+/* Pods of all labels in both namespaces on two nodes, some of them about to end. */
+static void fill(struct cluster *cl)
+{
+    static const char *const labels[] = { "", "'app':'a'", "'app':'b'", "'tier':'a'", "'app':'a','tier':'a'" };
+    cluster_node(cl, "{'metadata':{'name':'n0'}}");
+    cluster_node(cl, "{'metadata':{'name':'n1'}}");
+    for (int i = 0; i < 40; i++)
+        cluster_pod(cl,
+                    "{'metadata':{'name':'p','namespace':'%s','uid':'p%d','labels':{%s}%s},'spec':{'nodeName':'n%d'}}",
+                    i / 5 % 2 ? "one" : "two", i, labels[i % 5],
+                    i % 7 ? "" : ",'deletionTimestamp':'2026-01-01T00:00:00Z'", i % 3 == 0);
+}
+
+static int32_t count_by_hand(struct cluster *cl, const struct count_part *part, node_id row, bool skip_terminating)
+{
+    int32_t n = 0;
+    const struct node_row *r = &cl->cache.rows.at[row];
+    for (size_t i = 0; i < r->pods.n; i++) {
+        const struct pod *pod = r->pods.at[i]->pod;
+        bool left_out = skip_terminating && pod->flags & POD_TERMINATING;
+        n += !left_out && count_part_matches(part, pod, &cl->syms);
+    }
+    return n;
+}
+
+TEST(every_question_has_a_column_of_its_own)
+{
+    struct cluster cl;
+    cluster_init(&cl, &nodename_plugin, NULL);
+    fill(&cl);
+    const struct pod *asks = pod_with_terms(&cl);
+    CHECK_INT("terms", asks->affinity->required_anti.n, N_TERMS);
+    for (int i = 0; i < 4 * N_TERMS; i++) {
+        const struct affinity_term *t = &asks->affinity->required_anti.at[i / 4];
+        struct count_part part = { &t->selector, t->namespaces, t->n_namespaces, i % 2 };
+        bool skip_terminating = i / 2 % 2;
+        const int32_t *column = counts_matching(cl.cache.counts, &part, 1, skip_terminating);
+        for (node_id row = 0; row < 2; row++)
+            CHECK_INT(terms[i / 4], column[row], count_by_hand(&cl, &part, row, skip_terminating));
+    }
+    pod_unref(&cl.syms, asks);
+    cluster_fini(&cl);
+}
