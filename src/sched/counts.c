@@ -88,10 +88,7 @@ static void key_matcher(struct strbuf *key, const struct matcher *m)
         const struct match_rule *r = &m->at[i];
         key_num(key, r->key);
         key_num(key, r->op);
-        if (r->op == MATCH_GT || r->op == MATCH_LT)
-            strbuf_add(key, &r->number, sizeof(r->number));
-        else
-            key_syms(key, r->values, r->n_values);
+        key_syms(key, r->values, r->n_values);
     }
 }
 
@@ -125,9 +122,9 @@ static struct matcher copy_matcher(struct counts *c, struct arena *a, sym_vec *h
     struct match_rule *at = arena_alloc(a, m->n * sizeof(*at));
     for (uint32_t i = 0; i < m->n; i++) {
         at[i] = m->at[i];
+        assert(at[i].op != MATCH_GT && at[i].op != MATCH_LT); /* which selectors of labels do not have */
         hold(c, held, at[i].key);
-        if (at[i].op != MATCH_GT && at[i].op != MATCH_LT)
-            at[i].values = copy_syms(c, a, held, m->at[i].values, m->at[i].n_values);
+        at[i].values = copy_syms(c, a, held, m->at[i].values, m->at[i].n_values);
     }
     return (struct matcher){ .mode = MATCHER_ALL_OF, .n = m->n, .at = at };
 }

@@ -100,3 +100,54 @@ TEST(what_evicting_does_not_help_is_worded_for_every_node)
         FAIL("%s", log);
     sched_world_close(&w);
 }
+
+/* ---- PostFilter, one plugin after the other ---- */
+
+static struct verdict first_says;
+
+static struct verdict post_filter_first(const struct plugin_instance *p, struct cycle *c)
+{
+    (void)p;
+    (void)c;
+    return first_says;
+}
+
+static struct verdict post_filter_second(const struct plugin_instance *p, struct cycle *c)
+{
+    (void)p;
+    (void)c;
+    return verdict_text(V_UNSCHEDULABLE, "second");
+}
+
+TEST(post_filters_are_asked_until_one_has_decided)
+{
+    static const struct plugin first = { .name = "First", .post_filter = post_filter_first },
+                               second = { .name = "Second", .post_filter = post_filter_second };
+    static const struct {
+        const char *what;
+        struct verdict says;
+        const char *after; /* the reasons why no node fits */
+    } rows[] = {
+        { "a refusal: all are asked", { V_UNSCHEDULABLE, 0, "first" }, " first, second" },
+        { "nothing can help", { V_UNRESOLVABLE, 0, "first" }, " first" },
+        { "an error is all that is said", { V_ERROR, 0, "first" }, " first" },
+        { "success", { V_SUCCESS, 0, NULL }, "" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct sched_world w;
+        sched_world_init(&w);
+        w.profile.points[POINT_POST_FILTER].n = 0; /* no DefaultPreemption */
+        sched_world_add_plugin(&w, &first, NULL, 0);
+        sched_world_add_plugin(&w, &second, NULL, 0);
+        first_says = rows[i].says;
+        sched_world_open(&w);
+        world_node(&w, "n", "1", "");
+        sched_pod_set(w.sched, world_pod(&w, "a", NULL, 0, "2", ""));
+        CHECK(sched_run_once(w.sched));
+        const char *words = arena_printf(&w.arena, "0/1 nodes are available: 1 Insufficient cpu.%s\n", rows[i].after);
+        const char *log = world_log(&w);
+        if (!strstr(log, words))
+            FAIL("%s: %s", rows[i].what, log);
+        sched_world_close(&w);
+    }
+}

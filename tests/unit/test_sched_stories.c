@@ -481,3 +481,25 @@ TEST(as_few_and_as_unimportant_pods_as_can_be_are_evicted)
     };
     SCHED_TELL(rows, NULL);
 }
+
+static void want_few_candidates(struct sched_world *w)
+{
+    struct plugin_instance *p = &w->profile.instances[3];
+    CHECK(p->plugin == &defaultpreemption_plugin);
+    static const struct default_preemption_args few = { 40, 0 };
+    struct err e;
+    err_init(&e, &w->arena);
+    if (p->plugin->fini)
+        p->plugin->fini(p);
+    CHECK_INT("init", p->plugin->init(p, &few, &e), ERR_OK);
+}
+
+TEST(as_many_nodes_are_tried_as_the_arguments_say)
+{
+    sched_tell("40 in a hundred of two nodes are none",
+               "node n 1; node m 1; pod v node=n; pod w node=m; pod p priority=5; run; says refused p",
+               want_few_candidates);
+    sched_tell("of three they are one",
+               "node n 1; node m 1; node k 1; pod v node=n; pod w node=m priority=9; pod x node=k priority=9; "
+               "pod p priority=5; run; says evict v for p / refused p / nominate p n", want_few_candidates);
+}
