@@ -135,6 +135,36 @@ TEST(removal_takes_off_the_stored_version)
     cluster_fini(&cl);
 }
 
+static void use_claim(struct cluster *cl, const char *name)
+{
+    cluster_pod(cl,
+                "{'metadata':{'name':'%s','namespace':'ns','uid':'%s'},'spec':{'nodeName':'n1','volumes':[{'name':'e',"
+                "'emptyDir':{}},{'name':'v','persistentVolumeClaim':{'claimName':'claim'}}]}}",
+                name, name);
+}
+
+static void check_users(struct cluster *cl, const char *what, uint32_t n)
+{
+    sym ns = sym_find(&cl->syms, STR("ns")), claim = sym_find(&cl->syms, STR("claim"));
+    CHECK_INT(what, cache_claim_users(&cl->cache, ns, claim), n);
+}
+
+TEST(users_of_a_claim_are_counted)
+{
+    struct cluster cl;
+    cluster_init(&cl, &nodename_plugin, NULL);
+    cluster_node(&cl, "{'metadata':{'name':'n1'}}");
+    use_claim(&cl, "a");
+    use_claim(&cl, "b");
+    check_users(&cl, "two", 2);
+    CHECK_INT("one goes", cache_remove_pod(&cl.cache, cache_find_pod(&cl.cache, "a")->pod, &cl.e), ERR_OK);
+    check_users(&cl, "one", 1);
+    CHECK_INT("the other goes", cache_remove_pod(&cl.cache, cache_find_pod(&cl.cache, "b")->pod, &cl.e), ERR_OK);
+    check_users(&cl, "none", 0);
+    CHECK_INT("no entry is left", cl.cache.used_claims.n, 0);
+    cluster_fini(&cl);
+}
+
 TEST(the_last_pod_takes_the_place_of_one_that_leaves)
 {
     struct cluster cl;

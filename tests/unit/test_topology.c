@@ -116,11 +116,15 @@ TEST(keys_beyond_the_limit_go_between_cycles)
     struct cluster cl;
     cluster_init(&cl, &nodename_plugin, NULL);
     node_in(&cl, "n1", "'k0':'a','k1':'b'");
+    sym passing = sym_intern(&cl.syms, STR("passing"));
+    topology_key(cl.cache.topology, passing);
+    sym_unref(&cl.syms, passing);
     for (int i = 0; i < TOPOLOGY_KEYS_MAX + 1; i++)
         key_of(&cl, arena_printf(&cl.texts, "k%d", i));
     const struct topology_key *first = key_of(&cl, "k0");
     CHECK_TEXT("all are there within a cycle", domain_of(&cl, key_of(&cl, "k0"), "n1"), "a");
     topology_next_cycle(cl.cache.topology);
+    CHECK_INT("nobody else held the oldest", sym_find(&cl.syms, STR("passing")), SYM_NONE);
     CHECK("k0 was asked for last" && key_of(&cl, "k0") == first);
     CHECK_TEXT("k1 was dropped, and comes back", domain_of(&cl, key_of(&cl, "k1"), "n1"), "b");
     topology_next_cycle(cl.cache.topology);
