@@ -2,6 +2,7 @@
  * failures are repeated. */
 #include "sched/memo.h"
 #include "tests/unit/random_engine.h"
+#include "tests/unit/sched_world.h"
 
 enum { RUNS = 24, RUNS_IN_SOAK = 300, STEPS = 1500 };
 
@@ -43,4 +44,21 @@ TEST(what_is_remembered_changes_no_decision)
     printf("%llu failures were repeated\n", (unsigned long long)n_repeated);
     CHECK(n_repeated > 0);
     CHECK_INT("repeated though forgotten", n_forgotten, 0);
+}
+
+TEST(as_many_memos_are_kept_as_have_room)
+{
+    struct sched_world w;
+    sched_world_init(&w);
+    sched_world_open(&w);
+    memos_limit(w.sched->memos, 2 * sizeof(struct memo_row));
+    world_node(&w, "n", "1", "");
+    static const char *const cpus[] = { "2", "3", "2", "4", "3", "4" };
+    static const unsigned dropped[] = { 0, 0, 0, 1, 2, 2 };
+    for (int i = 0; i < 6; i++) {
+        sched_pod_set(w.sched, world_pod(&w, arena_printf(&w.arena, "p%d", i), NULL, 0, cpus[i], ""));
+        CHECK(sched_run_once(w.sched));
+        CHECK_INT(cpus[i], memos_n_dropped(w.sched->memos), dropped[i]);
+    }
+    sched_world_close(&w);
 }
