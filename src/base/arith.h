@@ -29,10 +29,16 @@ static inline int64_t wrap_div(int64_t a, int64_t b)
     return b == -1 ? wrap_sub(0, a) : a / b;
 }
 
-/* What does not fit, and what is no number, is the smallest one, as on amd64. */
+/* What does not fit, and what is no number, is the smallest one: what the instruction of amd64 does. */
 static inline int64_t wrap_double(double x)
 {
+#ifdef __x86_64__
+    int64_t n; /* not the compiler's intrinsic, which it may compute itself, in another way */
+    __asm__("cvttsd2si %1, %0" : "=r"(n) : "x"(x));
+    return n;
+#else
     return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN;
+#endif
 }
 
 static inline int64_t sat_add(int64_t a, int64_t b)
