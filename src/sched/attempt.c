@@ -174,7 +174,6 @@ static void narrowing_rejects(struct attempt *a)
     a->pre_filter = verdict_text(V_UNRESOLVABLE, text);
     a->pre_filter_message = text;
     a->cycle.absent_status = (struct filter_status){ a->pre_filter, NULL };
-    a->rejectors |= mask;
 }
 
 bool attempt_pre_filter(struct attempt *a)
