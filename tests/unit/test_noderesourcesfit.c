@@ -31,8 +31,8 @@ TEST(ignored_resources_need_not_be_there)
         };
         cluster_init(&cl, &noderesourcesfit_plugin, &args);
         cluster_node(&cl, "{'metadata':{'name':'n'},'status':{'allocatable':{'cpu':'4','memory':'1Gi','pods':'9'}}}");
-        static const char pod[] = "{'metadata':{'name':'p','namespace':'d','uid':'p'},'spec':{'containers':[{'name':'c',"
-                          "'resources':{'requests':{'%s':'2Mi'}}}]}}";
+        static const char pod[] = "{'metadata':{'name':'p','namespace':'d','uid':'p'},'spec':{'containers':[{"
+                                  "'name':'c','resources':{'requests':{'%s':'2Mi'}}}]}}";
         cluster_begin(&cl, cluster_decode_pod(&cl, pod, rows[i].name));
         cluster_pre_filter(&cl);
         CHECK_INT(rows[i].what, cluster_filter(&cl, "n").code == V_SUCCESS, rows[i].fits);
