@@ -129,9 +129,8 @@ static const char *plugin_list(const struct attempt *a, uint64_t mask)
     const char *names[PLUGINS_MAX];
     size_t n = 0;
     const struct profile *profile = a->cycle.profile;
-    for (uint8_t i = 0; i < profile->n_instances; i++)
-        if (mask >> i & 1)
-            names[n++] = profile->instances[i].plugin->name;
+    for (uint64_t left = mask; left; left &= left - 1)
+        names[n++] = profile->instances[__builtin_ctzll(left)].plugin->name;
     qsort(names, n, sizeof(*names), compare_texts);
     size_t n_bytes = sizeof("[]");
     for (size_t i = 0; i < n; i++)
@@ -175,7 +174,6 @@ static void narrowing_rejects(struct attempt *a)
     a->pre_filter = verdict_text(V_UNRESOLVABLE, text);
     a->pre_filter_message = text;
     a->cycle.absent_status = (struct filter_status){ a->pre_filter, NULL };
-    a->rejectors |= mask;
 }
 
 bool attempt_pre_filter(struct attempt *a)

@@ -86,6 +86,35 @@ TEST(hard_constraints)
     cluster_fini(&cl);
 }
 
+/* A dry run takes pods away, and looks at the node beside pods that were promised it: on a copy of the copy. */
+TEST(a_copy_of_the_state_is_changed_alone)
+{
+    struct cluster cl;
+    cluster_init(&cl, &podtopologyspread_plugin, &system_args);
+    add_nodes(&cl);
+    add_pods(&cl, "n1", 1);
+    cluster_begin(&cl, pod_with(&cl, "{'maxSkew':1," ZONE "," HARD "," WEB "}"));
+    CHECK_INT("prepared", cluster_pre_filter(&cl).code, V_SUCCESS);
+    const struct plugin_instance *p = cluster_plugin(&cl);
+    struct node_view n1 = node_view_of(&cl.cache, cluster_row(&cl, "n1"));
+    void *plain = cl.state[p->index], *without = p->plugin->clone_state(p, &cl.cycle, plain);
+    p->plugin->remove_pod(p, &cl.cycle, without, node_view_pod(&n1, 0), &n1);
+    void *with_again = p->plugin->clone_state(p, &cl.cycle, without);
+    p->plugin->add_pod(p, &cl.cycle, with_again, node_view_pod(&n1, 0), &n1);
+    const struct {
+        const char *what;
+        void *state;
+        int code;
+    } rows[] = { { "plain", plain, V_UNSCHEDULABLE },
+                 { "without", without, V_SUCCESS },
+                 { "again", with_again, V_UNSCHEDULABLE } };
+    for (int i = 0; i < 3; i++) {
+        cl.state[p->index] = rows[i].state;
+        CHECK_INT(rows[i].what, cluster_filter(&cl, "n1").code, rows[i].code);
+    }
+    cluster_fini(&cl);
+}
+
 static const struct {
     const char *what, *constraints; /* NULL: none of its own, but a Service */
     int64_t scores[4];

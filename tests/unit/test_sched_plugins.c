@@ -1,4 +1,5 @@
 /* Plugins that do what none of the default ones does, in a whole scheduler. */
+#include "sched/queue.h"
 #include "tests/unit/sched_world.h"
 
 static void run(struct sched_world *w, const char *what, const char *log)
@@ -148,6 +149,118 @@ TEST(post_filters_are_asked_until_one_has_decided)
         const char *log = world_log(&w);
         if (!strstr(log, words))
             FAIL("%s: %s", rows[i].what, log);
+        sched_world_close(&w);
+    }
+}
+
+/* ---- What a local filter said is known until the node changes; an error is not kept ---- */
+
+static int n_filters;
+
+static struct verdict refuse_and_count(const struct plugin_instance *p, struct cycle *c, const struct node_view *n)
+{
+    (void)p;
+    (void)c;
+    (void)n;
+    n_filters++;
+    return verdict_text(V_UNRESOLVABLE, "no");
+}
+
+static struct verdict fail_filter(const struct plugin_instance *p, struct cycle *c, const struct node_view *n)
+{
+    (void)p;
+    (void)n;
+    return verdict_printf(c, V_ERROR, "oh %s", c->pod->meta.name);
+}
+
+static void open_with_two_nodes(struct sched_world *w, const struct plugin *plugin)
+{
+    sched_world_init(w);
+    sched_world_add_plugin(w, plugin, NULL, 0);
+    sched_world_open(w);
+    world_node(w, "n", "1", "");
+    world_node(w, "m", "1", "");
+}
+
+TEST(only_nodes_that_have_changed_are_asked_about_again)
+{
+    static const struct plugin counter = { .name = "Counter", .filter = refuse_and_count, .filter_key = no_key };
+    struct sched_world w;
+    open_with_two_nodes(&w, &counter);
+    sched_pod_set(w.sched, world_pod(&w, "a", NULL, 0, "1", ""));
+    n_filters = 0;
+    CHECK(sched_run_once(w.sched));
+    CHECK_INT("each once for the class, and once for its words", n_filters, 4);
+    world_node(&w, "n", "2", "");
+    sched_pod_set(w.sched, world_pod(&w, "b", NULL, 0, "1", ""));
+    n_filters = 0;
+    CHECK(sched_run_once(w.sched));
+    CHECK_INT("one of them", n_filters, 2);
+    sched_world_close(&w);
+}
+
+TEST(an_error_is_not_remembered)
+{
+    static const struct plugin failing = { .name = "Failing", .filter = fail_filter, .filter_key = no_key };
+    struct sched_world w;
+    open_with_two_nodes(&w, &failing);
+    static const char *const names[] = { "a", "b" };
+    for (int i = 0; i < 2; i++) {
+        sched_pod_set(w.sched, world_pod(&w, names[i], NULL, 0, "1", ""));
+        CHECK(sched_run_once(w.sched));
+        const char *log = world_log(&w);
+        const char *words = arena_printf(
+            &w.arena, "status %s SchedulerError: running \"Failing\" filter plugin: oh %s\n", names[i], names[i]);
+        if (!strstr(log, words))
+            FAIL("%s", log);
+    }
+    sched_world_close(&w);
+}
+
+/* ---- PreFilter plugins that leave only some nodes ---- */
+
+static sym narrow_to[2];
+static uint32_t n_narrow_to[2];
+
+static struct verdict narrow(const struct plugin_instance *p, struct cycle *c, struct node_names *ret_names)
+{
+    (void)c;
+    int i = strcmp(p->plugin->name, "Second") == 0;
+    *ret_names = (struct node_names){ .at = &narrow_to[i], .n = n_narrow_to[i], .given = true };
+    return PASS;
+}
+
+TEST(what_plugins_narrow_to_may_have_nothing_in_common)
+{
+    static const struct plugin first = { .name = "First", .pre_filter = narrow },
+                               second = { .name = "Second", .pre_filter = narrow };
+    static const struct {
+        const char *what, *first, *second, *words;
+        int n_rejectors;
+    } rows[] = {
+        { "both the same", "m", "m", "bind a m\n", 0 },
+        { "nothing in common", "n", "m", ": node(s) didn't satisfy plugin(s) [First Second] simultaneously. ", 2 },
+        { "none for the first", NULL, "m", ": node(s) didn't satisfy plugin First. ", 1 },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct sched_world w;
+        sched_world_init(&w);
+        sched_world_add_plugin(&w, &first, NULL, 0);
+        sched_world_add_plugin(&w, &second, NULL, 0);
+        sched_world_open(&w);
+        world_node(&w, "n", "1", "");
+        world_node(&w, "m", "1", "");
+        n_narrow_to[0] = rows[i].first != NULL;
+        n_narrow_to[1] = 1;
+        narrow_to[0] = world_sym(&w, rows[i].first ? rows[i].first : "n");
+        narrow_to[1] = world_sym(&w, rows[i].second);
+        sched_pod_set(w.sched, world_pod(&w, "a", NULL, 0, "1", ""));
+        CHECK(sched_run_once(w.sched));
+        const char *log = world_log(&w);
+        if (!strstr(log, rows[i].words))
+            FAIL("%s: %s", rows[i].what, log);
+        const struct queued_pod *qp = queue_find(sched_queue(w.sched), world_sym(&w, "default"), "a");
+        CHECK_INT(rows[i].what, qp ? __builtin_popcountll(qp->rejectors.unschedulable) : 0, rows[i].n_rejectors);
         sched_world_close(&w);
     }
 }
