@@ -347,7 +347,8 @@ TEST(nobody_listens)
         wait_done(2);
         CHECK_INT("status", last.status, 0);
         CHECK(last.unsent);
-        CHECK(str_starts(str_of(last_error), str_of(arena_printf(&arena, "Get \"%.*s/echo\": ", STR_ARG(config.server)))));
+        const char *begins = arena_printf(&arena, "Get \"%.*s/echo\": ", STR_ARG(config.server));
+        CHECK(str_starts(str_of(last_error), str_of(begins)));
         start_server(way);
         ask("POST", "/echo", STR("{}"));
         wait_done(3);
@@ -414,6 +415,7 @@ TEST(time_is_over_while_it_waits_for_its_turn)
     options.burst = 1;
     connect_rest();
     ask("GET", "/1", STR(""));
+    wait_done(1);
     send_at("POST", "/echo", STR("{}"), API_LANE_BIND, 50, 0);
     wait_done(2);
     CHECK(last.unsent);
@@ -876,8 +878,10 @@ static void *talk_nonsense(void *text)
 TEST(nonsense_is_an_error_of_the_one_request)
 {
     static const char *const texts[] = {
-        "", "\x00\x01\x02", "garbage\r\n\r\n", "HTTP/1.1 999999 x\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "", "\x00\x01\x02", "garbage\r\n\r\n", "HTTP/1.1 999999 x\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nContent-Length: 11\r\n\r\n",
     };
     begin(PLAIN);
