@@ -117,7 +117,8 @@ static enum err_code read_token(const char *path, struct str *ret_token, struct 
     close(fd);
     struct str token = trim((struct str){ room, n });
     if (!rc && n > CREDENTIALS_FILE_BYTES_MAX)
-        rc = err_set(e, ERR_IO, "failed to read token file \"%s\": more than %d bytes", path, CREDENTIALS_FILE_BYTES_MAX);
+        rc = err_set(e, ERR_IO, "failed to read token file \"%s\": more than %d bytes", path,
+                     CREDENTIALS_FILE_BYTES_MAX);
     else if (!rc && token.n == 0)
         rc = err_set(e, ERR_IO, "read empty token from file \"%s\"", path);
     else if (!rc && !header_value_is_valid(token))

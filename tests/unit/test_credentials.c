@@ -105,6 +105,7 @@ TEST(fixed_headers)
         const char *headers;
     } rows[] = {
         { "token", { .token = STR("abc") }, "authorization: Bearer abc\n" },
+        { "a token before basic", { .token = STR("abc"), .username = STR("u") }, "authorization: Bearer abc\n" },
         { "basic", { .username = STR("Aladdin"), .password = STR("open sesame") },
           "authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\n" },
         { "a token that would begin another header", { .token = STR("a\r\nx: y") }, "authorization: Bearer a  x: y\n" },
@@ -192,8 +193,8 @@ TEST(without_any_token_it_is_an_error)
     begin();
     struct client_config config = { .token_file = str_of(path) };
     CHECK(credentials_new(&config, loop, &credentials, &error));
-    CHECK_TEXT("missing", error.message,
-               arena_printf(&arena, "failed to read token file \"%s\": open %s: no such file or directory", path, path));
+    const char *missing = "failed to read token file \"%s\": open %s: no such file or directory";
+    CHECK_TEXT("missing", error.message, arena_printf(&arena, missing, path, path));
     write_file("\n");
     CHECK(credentials_new(&config, loop, &credentials, &error));
     CHECK_TEXT("empty", error.message, arena_printf(&arena, "read empty token from file \"%s\"", path));
