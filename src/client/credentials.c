@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/base64.h"
+#include "client/exec_plugin.h"
 #include "client/kubeconfig_priv.h"
 
 /* What a worker reads; it outlives credentials that are freed meanwhile. */
@@ -30,6 +31,14 @@ struct credentials {
     uint64_t version;
     struct file_read *reading;
     struct list waiters;
+
+    struct client_config config; /* with a program; its `exec` is NULL otherwise */
+    struct exec_run *run;        /* at most one */
+    bool has_printed, expires;
+    struct timestamp expires_at;
+    struct strbuf cert;          /* as printed, to see a change */
+    credentials_use_cert use_cert;
+    void *context;
 };
 
 /* ---- Headers that stay ---- */
@@ -128,6 +137,16 @@ static enum err_code read_token(const char *path, struct str *ret_token, struct 
     return rc;
 }
 
+static void wake_all(struct credentials *c, const char *error)
+{
+    struct list_node *n;
+    while ((n = list_first(&c->waiters))) {
+        struct credentials_waiter *w = LIST_ITEM(n, struct credentials_waiter, node);
+        list_remove(n);
+        w->ready(w, error);
+    }
+}
+
 static void take_token(struct credentials *c, struct str token)
 {
     strbuf_reset(&c->token);
@@ -143,12 +162,7 @@ static void finish_read(struct credentials *c, const struct file_read *r)
     c->version++;
     if (!r->error.code)
         take_token(c, r->token);
-    struct list_node *n;
-    while ((n = list_first(&c->waiters))) {
-        struct credentials_waiter *w = LIST_ITEM(n, struct credentials_waiter, node);
-        list_remove(n);
-        w->ready(w, c->has_token ? NULL : r->error.message);
-    }
+    wake_all(c, c->has_token ? NULL : r->error.message);
 }
 
 static void read_on_worker(void *context)
@@ -179,15 +193,80 @@ static void start_read(struct credentials *c)
     loop_work(c->loop, read_on_worker, read_done, r);
 }
 
+/* ---- The program ---- */
+
+static bool has_expired(const struct credentials *c)
+{
+    struct timestamp now = timestamp_unix(0, clock_wall_ns(loop_clock(c->loop)));
+    return c->expires && timestamp_cmp(now, c->expires_at) > 0;
+}
+
+static enum err_code take_cert(struct credentials *c, const struct exec_result *x, struct err *e)
+{
+    if (str_eq(x->cert_pem, strbuf_str(&c->cert)))
+        return ERR_OK;
+    if (c->use_cert(c->context, x->cert_pem, x->key_pem, e))
+        return err_wrap(e, "failed parsing client key/certificate");
+    strbuf_reset(&c->cert);
+    strbuf_add_str(&c->cert, x->cert_pem);
+    return ERR_OK;
+}
+
+static const char *take_printed(struct credentials *c, const struct exec_result *x, struct err *e)
+{
+    if (x->token.n && !header_value_is_valid(x->token))
+        return "exec plugin returned a token that cannot stand in a header";
+    if (take_cert(c, x, e))
+        return e->message;
+    take_token(c, x->token);
+    c->has_token = x->token.n > 0;
+    c->expires = x->expires;
+    c->expires_at = x->expires_at;
+    c->has_printed = true;
+    c->version++;
+    return NULL;
+}
+
+/* What was printed before serves on if it can. */
+static void program_done(void *context, const struct exec_result *x, const char *error)
+{
+    struct credentials *c = context;
+    struct arena a;
+    struct err e;
+    c->run = NULL;
+    arena_init(&a);
+    err_init(&e, &a);
+    if (!error)
+        error = take_printed(c, x, &e);
+    wake_all(c, c->has_printed && !has_expired(c) ? NULL : error);
+    arena_fini(&a);
+}
+
+static void start_program(struct credentials *c)
+{
+    if (!c->run)
+        c->run = exec_start(c->loop, &c->config, 0, program_done, c);
+}
+
 /* ---- Asking for them ---- */
+
+/* Begins what has to be done first; false: nothing has. */
+static bool prepare(struct credentials *c)
+{
+    if (c->config.exec && (c->run || !c->has_printed || has_expired(c)))
+        start_program(c);
+    else if (c->token_file && (c->reading || loop_now_ms(c->loop) >= c->due_ms))
+        start_read(c);
+    else
+        return false;
+    return true;
+}
 
 bool credentials_ready(struct credentials *c, struct credentials_waiter *w)
 {
-    bool is_due = c->token_file && loop_now_ms(c->loop) >= c->due_ms;
-    if (!c->reading && !is_due)
+    if (!prepare(c))
         return true;
     list_push(&c->waiters, &w->node);
-    start_read(c);
     return false;
 }
 
@@ -213,8 +292,11 @@ void credentials_add(const struct credentials *c, struct headers *h, struct aren
 
 void credentials_refused(struct credentials *c, uint64_t version)
 {
-    if (version == c->version)
-        c->due_ms = loop_now_ms(c->loop);
+    if (version != c->version)
+        return; /* there are others already */
+    c->due_ms = loop_now_ms(c->loop);
+    if (c->config.exec)
+        start_program(c);
 }
 
 /* ---- Life ---- */
@@ -229,14 +311,28 @@ static enum err_code read_first(struct credentials *c, struct err *e)
     return c->has_token ? ERR_OK : rc;
 }
 
-enum err_code credentials_new(const struct client_config *config, struct loop *l,
-                              struct credentials **ret_credentials, struct err *e)
+/* Whether the program is what identifies us. */
+static bool by_program(const struct client_config *c)
 {
+    return c->exec && !c->token.n && !c->token_file.n && !c->username.n && !c->password.n && !c->cert_data.n &&
+           !c->cert_file.n;
+}
+
+enum err_code credentials_new(const struct client_config *config, struct loop *l, credentials_use_cert use_cert,
+                              void *context, struct credentials **ret_credentials, struct err *e)
+{
+    if (by_program(config) && exec_check(config->exec, e))
+        return e->code;
     struct credentials *c = mem_zalloc(sizeof(*c));
     c->loop = l;
     arena_init(&c->arena);
     strbuf_init(&c->token, CREDENTIALS_FILE_BYTES_MAX);
+    strbuf_init(&c->cert, EXEC_OUTPUT_BYTES_MAX);
     list_init(&c->waiters);
+    if (by_program(config))
+        c->config = *config;
+    c->use_cert = use_cert;
+    c->context = context;
     add_impersonation(c, config);
     bool by_token = config->token.n || config->token_file.n;
     if (!by_token && (config->username.n || config->password.n))
@@ -261,6 +357,9 @@ void credentials_free(struct credentials *c)
     assert(list_is_empty(&c->waiters));
     if (c->reading)
         c->reading->of = NULL;
+    if (c->run)
+        exec_abandon(c->run);
+    strbuf_fini(&c->cert);
     strbuf_fini(&c->token);
     arena_fini(&c->arena);
     free(c);

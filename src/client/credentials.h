@@ -3,7 +3,9 @@
  * A token or a user name and password are there from the beginning. A token file is read again when its token is older
  * than CREDENTIALS_FILE_MS, or older than a request that the server answered with 401; while it cannot be read, the
  * last good token serves. The file is read on a worker thread: a request asks credentials_ready first and may have to
- * wait.
+ * wait. So it is with a program that prints credentials (exec_plugin.h): it runs before the first request, when what
+ * it printed has expired, and when the server refuses it, once for all who wait. It is not asked when there is a token, a
+ * user name or a certificate besides it.
  *
  * Texts of errors are client-go's.
  *
@@ -28,8 +30,13 @@ struct credentials_waiter {
     void (*ready)(struct credentials_waiter *w, const char *error);
 };
 
-/* A token file is read here for the first time: without any token that must work. */
+/* A program has printed another certificate than before: new connections need it. An error makes its run a failure. */
+typedef enum err_code (*credentials_use_cert)(void *context, struct str cert_pem, struct str key_pem, struct err *e);
+
+/* A token file is read here for the first time: without any token that must work. With a program, the texts of `config`
+ * must live as long as the credentials. */
 ERR_MUST_CHECK enum err_code credentials_new(const struct client_config *config, struct loop *l,
+                                             credentials_use_cert use_cert, void *context,
                                              struct credentials **ret_credentials, struct err *e);
 /* Nobody may wait. The loop must still turn while a worker is busy with it. */
 void credentials_free(struct credentials *c);

@@ -43,7 +43,7 @@ struct rest_options {
     const struct http_limits *limits; /* NULL: http_client_limits; must outlive it */
 };
 
-/* Reads certificates and token files, on this thread. */
+/* Reads certificates and token files, on this thread. With an exec plugin `config` and its texts must live as long. */
 ERR_MUST_CHECK enum err_code rest_new(const struct client_config *config, const struct rest_options *o,
                                       struct rest **ret_rest, struct err *e);
 /* Lives as long as the rest. */

@@ -58,23 +58,29 @@ static enum err_code carrier_new(struct rest *r, struct carrier **ret_carrier, s
     return ERR_OK;
 }
 
+static enum err_code change_carrier(struct rest *r, struct err *e)
+{
+    struct carrier *old = r->carrier, *fresh = NULL;
+    if (carrier_new(r, &fresh, e))
+        return e->code;
+    r->carrier = fresh;
+    rest_end_streams(r, old);
+    old->is_left = true;
+    check_left(old);
+    return ERR_OK;
+}
+
 /* Connections keep the certificate that they began with, which may be about to end: none is used for long. */
-static void certificates_changed(void *context, const char *error)
+static void files_changed(void *context, const char *error)
 {
     struct rest *r = context;
-    struct carrier *old = r->carrier, *fresh = NULL;
     struct arena a;
     struct err e;
     if (error || r->stopping)
         return; /* the old ones serve */
     arena_init(&a);
     err_init(&e, &a);
-    if (!carrier_new(r, &fresh, &e)) {
-        r->carrier = fresh;
-        rest_end_streams(r, old);
-        old->is_left = true;
-        check_left(old);
-    }
+    (void)!change_carrier(r, &e); /* without a new one the old one serves */
     arena_fini(&a);
 }
 
@@ -104,7 +110,17 @@ static const char *file_unless_data(struct arena *a, struct str file, struct str
     return file.n && !data.n ? arena_cstr(a, file) : NULL;
 }
 
-static enum err_code set_tls(struct rest *r, const struct client_config *config, int64_t look_ms, struct err *e)
+static void drop_tls(struct rest *r)
+{
+    if (r->watch)
+        tls_watch_free(r->watch);
+    if (r->tls)
+        tls_context_unref(r->tls);
+    r->watch = NULL;
+    r->tls = NULL;
+}
+
+static enum err_code set_tls(struct rest *r, const struct client_config *config, struct err *e)
 {
     struct arena *a = e->arena;
     bool has_ca = config->ca_file.n || config->ca_data.n, has_cert = config->cert_file.n || config->cert_data.n;
@@ -120,11 +136,24 @@ static enum err_code set_tls(struct rest *r, const struct client_config *config,
         .insecure_skip_verify = config->insecure_skip_tls_verify,
         .server_name = config->tls_server_name.n ? arena_cstr(a, config->tls_server_name) : NULL,
     };
-    if (tls_context_new(&o, &r->tls, e))
+    struct tls_context *tls;
+    if (tls_context_new(&o, &tls, e))
         return e->code;
+    drop_tls(r);
+    r->tls = tls;
     if (cert.cert_file || cert.key_file || o.ca_file)
-        r->watch = tls_watch_new(r->loop, r->tls, look_ms ? look_ms : REST_TLS_LOOK_MS, certificates_changed, r);
+        r->watch = tls_watch_new(r->loop, r->tls, r->tls_look_ms, files_changed, r);
     return ERR_OK;
+}
+
+/* A program has printed them. */
+static enum err_code use_cert(void *context, struct str cert_pem, struct str key_pem, struct err *e)
+{
+    struct rest *r = context;
+    struct client_config config = *r->config;
+    config.cert_data = cert_pem;
+    config.key_data = key_pem;
+    return set_tls(r, &config, e) || change_carrier(r, e) ? e->code : ERR_OK;
 }
 
 static const char *get_environment(const char *name)
@@ -148,6 +177,8 @@ static void set_words(struct rest *r, const struct client_config *config, const 
     r->user_agent = arena_cstr(&r->arena, str_of(o->user_agent));
     r->gzip = o->gzip && !config->disable_compression;
     r->limits = o->limits;
+    r->tls_look_ms = o->tls_look_ms ? o->tls_look_ms : REST_TLS_LOOK_MS;
+    r->config = config;
 }
 
 /* ---- Life ---- */
@@ -161,8 +192,8 @@ enum err_code rest_new(const struct client_config *config, const struct rest_opt
     set_words(r, config, o);
     rate_init(&r->rate, o->qps, o->burst, clock_mono_ns(loop_clock(r->loop)));
     rest_init_calls(r);
-    if (set_url(r, config, e) || set_proxies(r, config, o->env, e) || set_tls(r, config, o->tls_look_ms, e) ||
-        credentials_new(config, r->loop, &r->credentials, e) || carrier_new(r, &r->carrier, e)) {
+    if (set_url(r, config, e) || set_proxies(r, config, o->env, e) || set_tls(r, config, e) ||
+        credentials_new(config, r->loop, use_cert, r, &r->credentials, e) || carrier_new(r, &r->carrier, e)) {
         rest_free(r);
         return e->code;
     }
@@ -186,10 +217,7 @@ void rest_free(struct rest *r)
     if (!r)
         return;
     assert(r->counts.n_carriers == 0);
-    if (r->watch)
-        tls_watch_free(r->watch);
-    if (r->tls)
-        tls_context_unref(r->tls);
+    drop_tls(r);
     credentials_free(r->credentials);
     map_u64_fini(&r->calls);
     arena_fini(&r->arena);

@@ -34,6 +34,8 @@ struct rest {
     struct credentials *credentials;
     struct tls_context *tls; /* NULL: the system's */
     struct tls_watch *watch; /* NULL: nothing is in files */
+    int64_t tls_look_ms;
+    const struct client_config *config; /* the caller's; read again only for a program's certificates */
     struct proxy_rules proxies;
     struct carrier *carrier; /* of new calls */
 
