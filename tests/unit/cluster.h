@@ -225,6 +225,20 @@ static inline int64_t *cluster_scores(struct cluster *cl)
     return scores;
 }
 
+/* The same node by node. */
+static inline int64_t *cluster_scores_one_by_one(struct cluster *cl)
+{
+    const struct plugin_instance *p = cluster_plugin(cl);
+    int64_t *scores = arena_alloc(&cl->arena, cl->cycle.n_feasible * sizeof(*scores));
+    for (uint32_t i = 0; i < cl->cycle.n_feasible; i++) {
+        struct node_view view = node_view_of(&cl->cache, cl->cycle.feasible[i]);
+        scores[i] = p->plugin->score(p, &cl->cycle, &view);
+    }
+    if (p->plugin->normalize)
+        p->plugin->normalize(p, &cl->cycle, scores);
+    return scores;
+}
+
 /* The score of a node in what cluster_scores returned. */
 static inline int64_t cluster_score_of(struct cluster *cl, const int64_t *scores, const char *node)
 {

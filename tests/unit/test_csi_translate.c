@@ -66,6 +66,32 @@ TEST(handles_of_volumes)
     cluster_fini(&cl);
 }
 
+TEST(handles_of_volumes_in_pods)
+{
+    static const struct {
+        const char *volume, *want;
+    } rows[] = {
+        { "'awsElasticBlockStore':{'volumeID':'aws://us-east-1a/vol-1'}", "vol-1" },
+        { "'gcePersistentDisk':{'pdName':'d'}", "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d" },
+        { "'azureDisk':{'diskName':'n','diskURI':'/u','kind':'Managed'}", "/u" },
+        { "'azureDisk':{'diskName':'n','diskURI':'/u','kind':'Shared'}", "!kind is not supported in csi migration" },
+        { "'cinder':{'volumeID':'c'}", "c" },
+    };
+    struct cluster cl;
+    cluster_init(&cl, &volumezone_plugin, NULL);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const struct pod *pod = cluster_decode_pod(
+            &cl, "{'metadata':{'name':'p','namespace':'d','uid':'p'},'spec':{'volumes':[{'name':'v',%s}]}}",
+            rows[i].volume);
+        struct str handle;
+        bool failed = csi_handle_of_volume(&cl.syms, &pod->volumes[0], &handle, &cl.e) != ERR_OK;
+        CHECK_TEXT(rows[i].volume,
+                   failed ? arena_printf(&cl.texts, "!%s", cl.e.message) : arena_cstr(&cl.texts, handle), rows[i].want);
+        pod_unref(&cl.syms, pod);
+    }
+    cluster_fini(&cl);
+}
+
 /* ---- Node affinity ---- */
 
 #define EBS(labels, affinity)                                                                                    \

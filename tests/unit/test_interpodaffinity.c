@@ -148,11 +148,12 @@ TEST(preferred_terms)
         const char *node;
         int64_t raw, score;
     } want[] = { { "n1", 25, 98 }, { "n2", 26, 100 }, { "n3", -30, 0 }, { "n4", 0, 53 } };
-    const int64_t *scores = cluster_scores(&cl);
+    const int64_t *one_by_one = cluster_scores_one_by_one(&cl), *scores = cluster_scores(&cl);
     for (size_t i = 0; i < 4; i++) {
         struct node_view view = node_view_of(&cl.cache, cluster_row(&cl, want[i].node));
         CHECK_INT(want[i].node, p->plugin->score(p, &cl.cycle, &view), want[i].raw);
         CHECK_INT(want[i].node, cluster_score_of(&cl, scores, want[i].node), want[i].score);
+        CHECK_INT(want[i].node, cluster_score_of(&cl, one_by_one, want[i].node), want[i].score);
     }
     cluster_fini(&cl);
 }

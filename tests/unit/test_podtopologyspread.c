@@ -143,11 +143,12 @@ TEST(soft_constraints)
         cluster_set_feasible(&cl, NULL);
         struct verdict v = podtopologyspread_plugin.pre_score(cluster_plugin(&cl), &cl.cycle);
         CHECK_INT(soft_cases[i].what, v.code, V_SUCCESS);
-        const int64_t *scores = cluster_scores(&cl);
+        const int64_t *one_by_one = cluster_scores_one_by_one(&cl), *scores = cluster_scores(&cl);
         for (int n = 0; n < 4; n++) {
             const char *name = arena_printf(&cl.texts, "n%d", n + 1);
             const char *what = arena_printf(&cl.texts, "%s, %s", soft_cases[i].what, name);
             CHECK_INT(what, cluster_score_of(&cl, scores, name), soft_cases[i].scores[n]);
+            CHECK_INT(what, cluster_score_of(&cl, one_by_one, name), soft_cases[i].scores[n]);
         }
     }
     cluster_fini(&cl);

@@ -1,6 +1,6 @@
 /* Tolerations: key, effect, operators, the gate for comparisons. */
 #include "plugins/plugins.h"
-#include "tests/test.h"
+#include "tests/unit/cluster.h"
 
 TEST(a_toleration_tolerates)
 {
@@ -53,4 +53,39 @@ TEST(a_toleration_tolerates)
     }
     arena_fini(&a);
     sym_fini(&syms);
+}
+
+/* Fewer taints to be avoided that are not tolerated are better. */
+TEST(nodes_with_taints_that_are_not_tolerated_are_avoided)
+{
+    static const struct {
+        const char *what, *tolerations;
+        int64_t scores[3];
+    } rows[] = {
+        { "none", "", { 100, 50, 0 } },
+        { "the first taint", "{'key':'a','operator':'Exists'}", { 100, 100, 0 } },
+        { "both, in turn", "{'key':'a','operator':'Exists'},{'key':'b','operator':'Exists'}", { 100, 100, 100 } },
+        { "another effect", "{'key':'a','operator':'Exists','effect':'NoSchedule'}", { 100, 50, 0 } },
+    };
+    struct cluster cl;
+    cluster_init(&cl, &tainttoleration_plugin, NULL);
+    cluster_node(&cl, "{'metadata':{'name':'n0'}}");
+    cluster_node(&cl, "{'metadata':{'name':'n1'},'spec':{'taints':[{'key':'a','effect':'PreferNoSchedule'}]}}");
+    cluster_node(&cl, "{'metadata':{'name':'n2'},'spec':{'taints':[{'key':'a','effect':'PreferNoSchedule'},"
+                      "{'key':'b','effect':'PreferNoSchedule'}]}}");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cluster_begin(&cl, cluster_decode_pod(
+                               &cl, "{'metadata':{'name':'p','namespace':'d','uid':'p'},'spec':{'tolerations':[%s]}}",
+                               rows[i].tolerations));
+        cluster_set_feasible(&cl, NULL);
+        if (tainttoleration_plugin.pre_score)
+            CHECK_INT("prepared", tainttoleration_plugin.pre_score(cluster_plugin(&cl), &cl.cycle).code, V_SUCCESS);
+        const int64_t *one_by_one = cluster_scores_one_by_one(&cl), *scores = cluster_scores(&cl);
+        for (int n = 0; n < 3; n++) {
+            const char *name = arena_printf(&cl.texts, "n%d", n);
+            CHECK_INT(rows[i].what, cluster_score_of(&cl, scores, name), rows[i].scores[n]);
+            CHECK_INT(rows[i].what, cluster_score_of(&cl, one_by_one, name), rows[i].scores[n]);
+        }
+    }
+    cluster_fini(&cl);
 }
