@@ -73,3 +73,33 @@ TEST(every_question_has_a_column_of_its_own)
     pod_unref(&cl.syms, asks);
     cluster_fini(&cl);
 }
+
+static void ask(struct cluster *cl, const struct pod *asks, int term)
+{
+    const struct affinity_term *t = &asks->affinity->required_anti.at[term];
+    struct count_part part = { &t->selector, t->namespaces, t->n_namespaces, false };
+    counts_matching(cl->cache.counts, &part, 1, false);
+}
+
+/* Plugins hold pointers to columns within a cycle. */
+TEST(columns_of_this_cycle_are_not_dropped)
+{
+    struct cluster cl;
+    cluster_init(&cl, &nodename_plugin, NULL);
+    fill(&cl);
+    const struct pod *asks = pod_with_terms(&cl);
+    counts_limit(cl.cache.counts, 0);
+    static const struct {
+        int term;
+        bool begins_cycle;
+        uint64_t n_dropped;
+    } steps[] = { { 0, true, 0 }, { 1, false, 0 }, { 0, true, 0 }, { 2, false, 1 }, { 1, false, 1 }, { 3, true, 4 } };
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        if (steps[i].begins_cycle)
+            counts_next_cycle(cl.cache.counts);
+        ask(&cl, asks, steps[i].term);
+        CHECK_INT(terms[steps[i].term], counts_n_dropped(cl.cache.counts), steps[i].n_dropped);
+    }
+    pod_unref(&cl.syms, asks);
+    cluster_fini(&cl);
+}
