@@ -376,7 +376,9 @@ class Bench:
         """(verdict, by whom)"""
         source = (self.copy.tree / mutant.file).read_text()
         outputs = self.shop.affected(mutant.file)
-        main = next(o for o in outputs if o.startswith("src/"))
+        main = next((o for o in outputs if o.startswith("src/")), None)
+        if not main:
+            return "not reached", ""  # a file of a program, not of a library
         units = self.order(mutant)
         before = self.original(mutant.file, main)
         self.shop.put(mutant.file, mutant.apply(source))
