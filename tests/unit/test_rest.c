@@ -234,6 +234,7 @@ static void answered(void *context, const struct api_answer *answer)
     strbuf_fini(&last_body);
     strbuf_init(&last_body, STRBUF_NO_MAX);
     strbuf_add_str(&last_body, answer->body);
+    last.error = answer->error ? last_error : NULL; /* what came is valid only here */
     last.body = strbuf_str(&last_body);
 }
 
