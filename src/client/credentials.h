@@ -4,8 +4,8 @@
  * than CREDENTIALS_FILE_MS, or older than a request that the server answered with 401; while it cannot be read, the
  * last good token serves. The file is read on a worker thread: a request asks credentials_ready first and may have to
  * wait. So it is with a program that prints credentials (exec_plugin.h): it runs before the first request, when what
- * it printed has expired, and when the server refuses it, once for all who wait. It is not asked when there is a token, a
- * user name or a certificate besides it.
+ * it printed has expired, and when the server refuses it, once for all who wait. It is not asked when there is a
+ * token, a user name or a certificate besides it.
  *
  * Texts of errors are client-go's.
  *

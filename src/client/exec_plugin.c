@@ -140,7 +140,8 @@ static enum err_code check_kind(const struct value *v, const struct client_exec 
     if (!str_is(text_of(v, "kind"), "ExecCredential"))
         return err_set(e, ERR_INVALID, "decoding stdout: not an ExecCredential");
     if (!str_eq(version, x->api_version))
-        return err_set(e, ERR_INVALID, "exec plugin is configured to use API version %.*s, plugin returned version %.*s",
+        return err_set(e, ERR_INVALID,
+                       "exec plugin is configured to use API version %.*s, plugin returned version %.*s",
                        STR_ARG(x->api_version), STR_ARG(version));
     return ERR_OK;
 }

@@ -1,4 +1,4 @@
-/* client/exec_plugin.h - a program that prints credentials (client.authentication.k8s.io/v1 and v1beta1): one run of it.
+/* client/exec_plugin.h - one run of a program that prints credentials (client.authentication.k8s.io/v1 and v1beta1).
  *
  * The program gets the process's environment, what the configuration adds, and KUBERNETES_EXEC_INFO; it is never asked
  * to talk to a person. Its standard error is ours. Output and time are bounded. Texts of errors are client-go's.

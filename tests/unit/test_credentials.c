@@ -13,7 +13,7 @@ static struct loop *loop;
 static struct credentials *credentials;
 static char folder[] = "/tmp/berth_credentials_XXXXXX", path[100];
 static int n_ready;
-static char ready_error[300];
+static char ready_error[1000];
 
 static void begin(void)
 {
@@ -38,6 +38,13 @@ static void start(const struct client_config *config)
 {
     begin();
     if (credentials_new(config, loop, NULL, NULL, &credentials, &error))
+        FAIL("%s", error.message);
+}
+
+static void read_first(void)
+{
+    struct client_config config = { .token_file = str_of(path) };
+    if (credentials_new(&config, loop, NULL, NULL, &credentials, &error))
         FAIL("%s", error.message);
 }
 
@@ -136,7 +143,7 @@ TEST(a_token_file_is_read_again_when_it_is_old)
     const char *h;
     begin();
     write_file(" one\n");
-    CHECK(!credentials_new(&(struct client_config){ .token_file = str_of(path) }, loop, NULL, NULL, &credentials, &error));
+    read_first();
     CHECK(!ask(&h));
     CHECK_TEXT("first", h, "authorization: Bearer one\n");
     write_file("two");
@@ -156,7 +163,7 @@ TEST(the_old_token_serves_while_the_file_cannot_be_read)
     const char *h;
     begin();
     write_file("one");
-    CHECK(!credentials_new(&(struct client_config){ .token_file = str_of(path) }, loop, NULL, NULL, &credentials, &error));
+    read_first();
     advance(CREDENTIALS_FILE_MS);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         unlink(path);
@@ -213,7 +220,7 @@ TEST(a_refused_token_is_read_again_once)
     const char *h;
     begin();
     write_file("one");
-    CHECK(!credentials_new(&(struct client_config){ .token_file = str_of(path) }, loop, NULL, NULL, &credentials, &error));
+    read_first();
     uint64_t sent = credentials_version(credentials);
     write_file("two");
     credentials_refused(credentials, sent);
@@ -229,7 +236,7 @@ TEST(those_who_wait_are_served_by_one_read_and_may_leave)
     struct credentials_waiter w[3] = { { .ready = on_ready }, { .ready = on_ready }, { .ready = on_ready } };
     begin();
     write_file("one");
-    CHECK(!credentials_new(&(struct client_config){ .token_file = str_of(path) }, loop, NULL, NULL, &credentials, &error));
+    read_first();
     uint64_t before = credentials_version(credentials);
     advance(CREDENTIALS_FILE_MS);
     for (int i = 0; i < 3; i++)
@@ -249,7 +256,7 @@ TEST(they_may_be_freed_while_a_worker_reads)
     struct credentials_waiter w = { .ready = on_ready };
     begin();
     write_file("one");
-    CHECK(!credentials_new(&(struct client_config){ .token_file = str_of(path) }, loop, NULL, NULL, &credentials, &error));
+    read_first();
     advance(CREDENTIALS_FILE_MS);
     CHECK(!credentials_ready(credentials, &w));
     credentials_leave(&w);
@@ -285,7 +292,8 @@ static void start_with(const char *script, struct client_config config)
         FAIL("%s", error.message);
 }
 
-#define PRINT(status) "echo '{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1\"" status "}'"
+#define PRINT(status) \
+    "echo '{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1\"" status "}'"
 
 TEST(a_program_prints_a_token_once)
 {
@@ -400,7 +408,9 @@ TEST(a_program_that_is_not_there_or_wants_to_talk)
     unlink(path);
     program.install_hint = STR("take it from the shelf");
     CHECK(ask(&h));
-    CHECK(str_starts(str_of(ready_error), str_of(arena_printf(&arena, "exec: executable %s not found\n\nIt looks", path))));
+    const char *missing = arena_printf(&arena, "exec: executable %s not found\n\nIt looks", path);
+    CHECK(str_starts(str_of(ready_error), str_of(missing)));
+    CHECK(str_ends(str_of(ready_error), STR("\n\ntake it from the shelf")));
     program.interactive_mode = STR("Always");
     CHECK(ask(&h));
     CHECK_TEXT("talks", ready_error, "exec plugin cannot support interactive mode: standard input is not a terminal");

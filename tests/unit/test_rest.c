@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ static int port, n_requests, n_refusals, n_server_closed;
 static struct str server_cert, server_key;
 static struct stream *held; /* the last request that was not answered */
 static char seen[20][2000]; /* heads of requests, the last ones */
+static char peer_name[100];  /* in the certificate of the last one */
 static const char *retry_after = "0";
 static uint16_t refusal = 429;
 
@@ -81,16 +83,17 @@ static void served_closed(struct stream *s, const struct stream_result *result)
 static const struct stream_events echo_events = { .body = served_body, .end = served_end, .closed = served_closed };
 static const struct stream_events streamed_events = { .writable = served_more, .closed = served_closed };
 
-static void refuse(struct stream *s, uint64_t n_bytes)
+static void refuse(struct stream *s, bool for_ever)
 {
+    static char text[3000];
     struct head head = { .status = refusal };
-    struct served *v = stream_user(s);
     n_refusals--;
     if (retry_after)
         headers_add(&head.headers, stream_arena(s), STR("retry-after"), str_of(retry_after));
     stream_send_head(s, &head);
-    v->left = n_bytes;
-    served_more(s);
+    stream_write(s, (struct str){ text, for_ever ? sizeof(text) : 20 });
+    if (!for_ever)
+        stream_end(s, NULL);
 }
 
 static void handle(void *context, struct stream *s, const struct head *r)
@@ -99,10 +102,12 @@ static void handle(void *context, struct stream *s, const struct head *r)
     struct served *v = mem_zalloc(sizeof(*v));
     bool echo = str_is(r->target, "/echo");
     note_request(r);
+    const struct tls_peer *peer = stream_tls_peer(s);
+    snprintf(peer_name, sizeof(peer_name), "%.*s", STR_ARG(peer ? peer->common_name : STR("nobody")));
     strbuf_init(&v->body, STRBUF_NO_MAX);
     stream_attach(s, echo && n_refusals <= 0 ? &echo_events : &streamed_events, v);
     if (n_refusals > 0)
-        refuse(s, str_starts(r->target, STR("/refused-at-length")) ? 100000 : 20);
+        refuse(s, str_is(r->target, "/refused-for-ever"));
     else if (str_starts(r->target, STR("/hold")))
         held = s;
     else if (str_is(r->target, "/cut"))
@@ -230,6 +235,7 @@ static void answered(void *context, const struct api_answer *answer)
     strbuf_fini(&last_body);
     strbuf_init(&last_body, STRBUF_NO_MAX);
     strbuf_add_str(&last_body, answer->body);
+    last.error = answer->error ? last_error : NULL; /* what came is valid only here */
     last.body = strbuf_str(&last_body);
 }
 
@@ -453,14 +459,14 @@ TEST(retry_after_is_obeyed_up_to_ten_times)
     }
 }
 
-TEST(long_refusals_are_not_read_to_their_end)
+TEST(refusals_without_end_are_not_read_to_it)
 {
     FOR_WAYS(way) {
         start(way);
         n_done = 0;
         refusal = 429;
         n_refusals = 3;
-        ask("GET", "/refused-at-length", STR(""));
+        ask("GET", "/refused-for-ever", STR(""));
         wait_done(1);
         CHECK_INT("status", last.status, 200);
         CHECK_INT("requests", n_requests, 4);
@@ -840,6 +846,72 @@ TEST(a_refused_token_is_read_again)
     CHECK(strstr(seen[1], "Bearer two"));
     close(fd);
     unlink(path);
+    stop();
+}
+
+/* As a text of JSON in a shell's quotes. */
+static const char *json_lines(struct str pem)
+{
+    struct strbuf b;
+    strbuf_init(&b, STRBUF_NO_MAX);
+    for (size_t i = 0; i < pem.n; i++)
+        if (pem.p[i] == '\n')
+            STRBUF_ADD_LIT(&b, "\\n");
+        else
+            strbuf_add_char(&b, pem.p[i]);
+    const char *text = arena_cstr(&arena, strbuf_str(&b));
+    strbuf_fini(&b);
+    return text;
+}
+
+static void write_program(const char *path, const char *name)
+{
+    struct tls_new_cert c = { .common_name = name, .issuer_cert_pem = server_cert, .issuer_key_pem = server_key,
+                              .not_before_s = time(NULL) - 60, .not_after_s = time(NULL) + 3600 };
+    struct str cert, key;
+    CHECK(!tls_make_cert(&c, &arena, &cert, &key, &error));
+    write_pem(path, str_of(arena_printf(&arena,
+                                        "#!/bin/sh\ncat <<'END'\n{\"kind\":\"ExecCredential\",\"apiVersion\":"
+                                        "\"client.authentication.k8s.io/v1beta1\",\"status\":{"
+                                        "\"clientCertificateData\":\"%s\",\"clientKeyData\":\"%s\"}}\nEND\n",
+                                        json_lines(cert), json_lines(key))));
+    CHECK(!chmod(path, 0700));
+}
+
+TEST(certificates_of_a_program_are_shown_and_changed_when_refused)
+{
+    char folder[] = "/tmp/berth_rest_XXXXXX";
+    begin(TLS_H2);
+    CHECK(mkdtemp(folder));
+    const char *path = arena_printf(&arena, "%s/plugin", folder);
+    struct client_exec program = { .command = str_of(path), .interactive_mode = STR("Never"),
+                                   .api_version = STR("client.authentication.k8s.io/v1beta1") };
+    write_program(path, "first");
+    config.exec = &program;
+    connect_rest();
+    for (int i = 0; i < 5; i++)
+        ask("GET", "/1", STR(""));
+    wait_done(5);
+    CHECK_INT("status", last.status, 200);
+    CHECK_TEXT("shown", peer_name, "first");
+    write_program(path, "second");
+    ask("GET", "/unauthorized", STR(""));
+    wait_done(6);
+    CHECK_INT("told as it is", last.status, 401);
+    ask("GET", "/1", STR(""));
+    wait_done(7);
+    CHECK_INT("status", last.status, 200);
+    CHECK_TEXT("changed", peer_name, "second");
+    write_pem(path, STR("#!/bin/sh\nexit 3\n"));
+    stop_rest();
+    CHECK(!chmod(path, 0700));
+    connect_rest();
+    ask("GET", "/1", STR(""));
+    wait_done(8);
+    CHECK(last.unsent);
+    CHECK(strstr(last_error, "/1\": getting credentials: exec: executable "));
+    unlink(path);
+    rmdir(folder);
     stop();
 }
 
