@@ -56,6 +56,13 @@ static void number(struct data *d)
         "{'matchExpressions':[{'key':'cores','operator':'Gt','values':['7']}]}";
 }
 
+static void less_than_zero(struct data *d)
+{
+    add_node(d, "a", 1000);
+    add_pod(d, "target", NULL, 100)->node_terms =
+        "{'matchExpressions':[{'key':'cores','operator':'Lt','values':['0']}]}";
+}
+
 static void other_value(struct data *d)
 {
     pair_set(&add_node(d, "a", 1000)->labels, "disk", "hdd");
@@ -193,6 +200,8 @@ static const struct row {
       "drop disk=ssd from the pod's node selector (no node has disk=ssd; node b has disk=hdd) (then node a or one of 1 more)" },
     { "a number that is large enough", number,
       "add the label cores=8 to node a\n"
+      "drop the pod's required node affinity (then node a)" },
+    { "no value of a label is less than zero", less_than_zero,
       "drop the pod's required node affinity (then node a)" },
     { "a label is never changed", other_value,
       "drop disk=ssd from the pod's node selector (no node has disk=ssd; node a has disk=hdd) (then node a)" },
