@@ -29,6 +29,7 @@ static struct binding *new_binding(struct sched *s, struct attempt *a, struct qu
     b->pod = pod_with_node(s->syms, qp->pod, s->cache.rows.at[a->node].name);
     arena_init(&b->arena);
     b->cycle = a->cycle;
+    b->cycle.pod = b->pod; /* from Reserve on plugins see it on its node, as upstream's do */
     b->cycle.binding = b;
     b->cycle.binding_arena = &b->arena;
     b->cycle.state = arena_alloc(&b->arena, PLUGINS_MAX * sizeof(void *)); /* the cycle's own is gone with its arena */
@@ -286,7 +287,6 @@ static void bind(struct sched *s, struct binding *b)
     if (extenders_bind(s, b))
         return;
     const struct point_plugins *points = &b->cycle.profile->points[POINT_BIND];
-    b->cycle.pod = b->pod;
     for (uint8_t i = 0; i < points->n; i++) {
         const struct plugin_instance *p = points->at[i];
         b->binder = p;

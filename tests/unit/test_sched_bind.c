@@ -82,8 +82,7 @@ static bool answers(const struct plugin_instance *p)
 
 static struct verdict on_reserve(const struct plugin_instance *p, struct cycle *c, node_id node)
 {
-    (void)c;
-    (void)node;
+    CHECK(c->pod->node_name == c->cache->rows.at[node].name); /* from here on it is there */
     note(p, "reserve");
     return answers(p) ? script.reserve : PASS;
 }
