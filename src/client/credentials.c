@@ -106,11 +106,10 @@ static struct str trim(struct str s)
 
 static enum err_code file_error(const char *path, const char *what, struct err *e)
 {
-    return err_set(e, ERR_IO, "failed to read token file \"%s\": %s %s: %s", path, what, path,
-                   client_errno_text(e->arena));
+    return err_set(e, ERR_IO, "%s %s: %s", what, path, client_errno_text(e->arena));
 }
 
-static enum err_code read_token(const char *path, struct str *ret_token, struct err *e)
+static enum err_code read_file(const char *path, struct str *ret_bytes, struct err *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not hold us */
     if (fd < 0)
@@ -124,17 +123,25 @@ static enum err_code read_token(const char *path, struct str *ret_token, struct 
     }
     enum err_code rc = got < 0 ? file_error(path, "read", e) : ERR_OK;
     close(fd);
-    struct str token = trim((struct str){ room, n });
     if (!rc && n > CREDENTIALS_FILE_BYTES_MAX)
-        rc = err_set(e, ERR_IO, "failed to read token file \"%s\": more than %d bytes", path,
-                     CREDENTIALS_FILE_BYTES_MAX);
-    else if (!rc && token.n == 0)
-        rc = err_set(e, ERR_IO, "read empty token from file \"%s\"", path);
-    else if (!rc && !header_value_is_valid(token))
-        rc = err_set(e, ERR_IO, "token in file \"%s\" cannot stand in a header", path);
+        rc = err_set(e, ERR_IO, "more than %d bytes", CREDENTIALS_FILE_BYTES_MAX);
     if (!rc)
-        *ret_token = token;
+        *ret_bytes = (struct str){ room, n };
     return rc;
+}
+
+static enum err_code read_token(const char *path, struct str *ret_token, struct err *e)
+{
+    struct str token;
+    if (read_file(path, &token, e))
+        return err_wrap(e, "failed to read token file \"%s\"", path);
+    token = trim(token);
+    if (token.n == 0)
+        return err_set(e, ERR_IO, "read empty token from file \"%s\"", path);
+    if (!header_value_is_valid(token))
+        return err_set(e, ERR_IO, "token in file \"%s\" cannot stand in a header", path);
+    *ret_token = token;
+    return ERR_OK;
 }
 
 static void wake_all(struct credentials *c, const char *error)
@@ -242,6 +249,20 @@ static void program_done(void *context, const struct exec_result *x, const char 
     arena_fini(&a);
 }
 
+/* A program that wants to know the cluster gets the authorities themselves, not the name of their file. */
+static enum err_code set_program(struct credentials *c, const struct client_config *config, struct err *e)
+{
+    struct str ca = config->ca_data;
+    if (exec_check(config->exec, e))
+        return e->code;
+    if (config->exec->provide_cluster_info && config->ca_file.n && !ca.n &&
+        read_file(arena_cstr(e->arena, config->ca_file), &ca, e))
+        return e->code;
+    c->config = *config;
+    c->config.ca_data = arena_str(&c->arena, ca);
+    return ERR_OK;
+}
+
 static void start_program(struct credentials *c)
 {
     if (!c->run)
@@ -321,16 +342,12 @@ static bool by_program(const struct client_config *c)
 enum err_code credentials_new(const struct client_config *config, struct loop *l, credentials_use_cert use_cert,
                               void *context, struct credentials **ret_credentials, struct err *e)
 {
-    if (by_program(config) && exec_check(config->exec, e))
-        return e->code;
     struct credentials *c = mem_zalloc(sizeof(*c));
     c->loop = l;
     arena_init(&c->arena);
     strbuf_init(&c->token, CREDENTIALS_FILE_BYTES_MAX);
     strbuf_init(&c->cert, EXEC_OUTPUT_BYTES_MAX);
     list_init(&c->waiters);
-    if (by_program(config))
-        c->config = *config;
     c->use_cert = use_cert;
     c->context = context;
     add_impersonation(c, config);
@@ -339,12 +356,11 @@ enum err_code credentials_new(const struct client_config *config, struct loop *l
         add_basic(c, config);
     if (config->token.n)
         take_token(c, config->token);
-    if (config->token_file.n) {
+    if (config->token_file.n)
         c->token_file = arena_cstr(&c->arena, config->token_file);
-        if (read_first(c, e)) {
-            credentials_free(c);
-            return e->code;
-        }
+    if ((c->token_file && read_first(c, e)) || (by_program(config) && set_program(c, config, e))) {
+        credentials_free(c);
+        return e->code;
     }
     *ret_credentials = c;
     return ERR_OK;

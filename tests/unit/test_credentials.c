@@ -344,17 +344,22 @@ TEST(what_a_program_is_told)
     program.n_env = 2;
     program.provide_cluster_info = true;
     program.cluster_extension = STR("{\"x\":1}");
+    char ca[100];
+    snprintf(ca, sizeof(ca), "/tmp/berth_credentials_ca.%d", (int)getpid());
+    FILE *f = fopen(ca, "w");
+    CHECK(f && fputs("ca", f) >= 0 && !fclose(f));
     start_with("printf '%s|%s|%s|%s|' \"$1\" \"$2\" $MORE \"$KUBERNETES_EXEC_INFO\" > $0.told; cat >> $0.told\n"
                PRINT(",\"status\":{\"token\":\"t\"}"),
-               (struct client_config){ .server = STR("https://s:1"), .ca_data = STR("ca"), .tls_server_name = STR("n"),
-                                       .proxy_url = STR("http://p") });
+               (struct client_config){ .server = STR("https://s:1"), .ca_file = str_of(ca),
+                                       .tls_server_name = STR("n"), .proxy_url = STR("http://p") });
     CHECK(ask(&h));
     char told[1000] = { 0 };
     const char *file = arena_printf(&arena, "%s.told", path);
-    FILE *f = fopen(file, "r");
+    f = fopen(file, "r");
     CHECK(f && fread(told, 1, sizeof(told) - 1, f) > 0);
     fclose(f);
     unlink(file);
+    unlink(ca);
     CHECK_TEXT("told", told,
                "a b|c|2|{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1\",\"spec\":{"
                "\"cluster\":{\"server\":\"https://s:1\",\"tls-server-name\":\"n\","
