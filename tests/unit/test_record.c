@@ -307,6 +307,17 @@ static void answer_one(struct story *s)
     }
 }
 
+/* A plugin at Permit lets a pod go or does not, whether it waits or not. */
+static void permit_one(struct story *s)
+{
+    const struct living_pod *p = &s->pods[rand_below(&s->rand, PODS_MAX)];
+    const char *uid = arena_printf(&s->arena, "u%u", p->number);
+    bool allow = chance(s, 70);
+    const struct plugin_instance *waiter = s->setup.profiles[0]->points[POINT_PERMIT].at[0];
+    record_permit(s->recorder, uid, "default-scheduler", waiter->plugin->name, allow, "not today");
+    sched_permit(s->sched, uid, waiter, allow, "not today");
+}
+
 static void change_pods(struct story *s)
 {
     struct living_pod *p = &s->pods[rand_below(&s->rand, PODS_MAX)];
@@ -339,6 +350,8 @@ static void step(struct story *s)
         change_pods(s);
     else if (what < 55)
         answer_one(s);
+    else if (what < 61)
+        permit_one(s);
     else if (what < 63)
         pass_time(s);
     else if (what < 64)
@@ -354,13 +367,30 @@ static void step(struct story *s)
 
 /* ---- Schedulers ---- */
 
+/* Every third pod waits at Permit. */
+static struct verdict wait_at_permit(const struct plugin_instance *p, struct cycle *c, node_id node, int64_t *ret_timeout_ms)
+{
+    (void)p;
+    (void)node;
+    *ret_timeout_ms = 20000;
+    return number_of(c->pod) % 3 ? PASS : verdict_text(V_WAIT, "");
+}
+static const struct plugin waiter_plugin = { .name = "Waiter", .permit = wait_at_permit };
+
+#define WAITER_CONFIG                                                                                                  \
+    "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"                                   \
+    "profiles: [{schedulerName: default-scheduler, plugins: {permit: {enabled: [{name: Waiter}]}}}]\n"
+
 static void prepare(struct story *s, bool extender)
 {
     struct err e;
+    const struct plugin *registry[64] = { &waiter_plugin };
+    for (unsigned i = 0; plugin_registry[i]; i++)
+        registry[i + 1] = plugin_registry[i];
     arena_init(&s->arena);
     sym_init(&s->syms);
     err_init(&e, &s->arena);
-    if (setup_from_text(&s->setup, &s->syms, (struct str){ 0 }, plugin_registry, &e))
+    if (setup_from_text(&s->setup, &s->syms, STR(WAITER_CONFIG), registry, &e))
         FAIL("%s", e.message);
     s->extender = (struct extender){ .url_prefix = "http://x", .weight = 1, .node_cache_capable = true, .ignorable = true,
                                      .verbs = { "filter", "prioritize", "preempt", "bind" } };
