@@ -22,7 +22,6 @@ ALLOWED = {
     "owner_reference": "filled by the API server", "label_selector_rules": "set by the API server",
     # what a daemon puts together with the scheduler
     "event_note": "the daemon's", "sched_counts": "the daemon's", "queued_pod.popped_ms": "metrics",
-    "pod_condition": "the daemon compares conditions with what it is to write",
     "dynamic_resources_args": "devices are not allocated yet",
     # tests and measurements
     "attempt_wants.all_nodes": "a seam for tests", "snapshot.n_copied": "read by tests",
