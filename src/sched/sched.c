@@ -189,6 +189,25 @@ const struct pod *sched_pod(const struct sched *s, const char *uid)
     return found ? found->const_ptr : NULL;
 }
 
+const struct node *sched_node(const struct sched *s, sym name)
+{
+    node_id id = cache_find_node(&s->cache, name);
+    return id == NODE_NONE ? NULL : s->cache.rows.at[id].node;
+}
+
+void sched_each_pod(const struct sched *s, void (*each)(void *context, const struct pod *pod), void *context)
+{
+    for (struct map_str_slot *slot = map_str_next(&s->pods, NULL); slot; slot = map_str_next(&s->pods, slot))
+        each(context, slot->value.const_ptr);
+}
+
+void sched_each_node(const struct sched *s, void (*each)(void *context, const struct node *node), void *context)
+{
+    for (size_t i = 0; i < s->cache.rows.n; i++)
+        if (s->cache.rows.at[i].node)
+            each(context, s->cache.rows.at[i].node);
+}
+
 void sched_watch_attempts(struct sched *s, void (*before)(void *context, const struct pod *pod), void *context)
 {
     s->before_attempt = before;

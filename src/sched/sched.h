@@ -74,6 +74,11 @@ struct objects *sched_objects(struct sched *s);
 struct nominator *sched_nominator(struct sched *s);
 /* The newest version of an unfinished pod of the cluster, borrowed until it changes; NULL: not known. */
 const struct pod *sched_pod(const struct sched *s, const char *uid);
+/* The node of that name as the cluster has it, borrowed likewise; NULL: not known. */
+const struct node *sched_node(const struct sched *s, sym name);
+/* Calls `each` with every pod that sched_pod knows, and every node; it may change nothing. */
+void sched_each_pod(const struct sched *s, void (*each)(void *context, const struct pod *pod), void *context);
+void sched_each_node(const struct sched *s, void (*each)(void *context, const struct node *node), void *context);
 /* Calls `before` with the pod whose turn it is, ahead of each attempt. It may ask (explain.h) but change
  * nothing. NULL ends it. */
 void sched_watch_attempts(struct sched *s, void (*before)(void *context, const struct pod *pod), void *context);
