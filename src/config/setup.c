@@ -130,6 +130,19 @@ enum err_code setup_from_text(struct setup *s, struct sym_table *syms, struct st
     return setup_load(s, syms, &from, registry, e);
 }
 
+enum err_code setup_from_config(struct setup *s, struct sym_table *syms, struct config *config,
+                                const struct features *features, const struct plugin *const *registry, struct err *e)
+{
+    assert(syms);
+    assert(registry);
+    *s = (struct setup){ .syms = syms, .features = *features, .config = config };
+    arena_init(&s->arena);
+    enum err_code code = build(s, registry, e);
+    if (code)
+        arena_fini(&s->arena);
+    return code;
+}
+
 enum err_code setup_again(struct setup *s, const struct setup *from, struct err *e)
 {
     *s = *from;
