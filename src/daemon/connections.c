@@ -1,0 +1,130 @@
+/* daemon/connections.c - see connections.h. */
+#include "daemon/connections.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum { MAIN, EVENTS, LEASE, N_CLIENTS };
+
+struct connections {
+    struct arena arena;
+    struct client_config config;
+    struct rest *rests[N_CLIENTS];
+    uint32_t n_running;
+    void (*stopped)(void *context);
+    void *context;
+};
+
+/* A server's address given on the command line needs no kubeconfig. */
+static enum err_code find_server(struct connections *c, const struct connections_options *o, struct err *e)
+{
+    struct arena *a = &c->arena;
+    bool has_file = o->kubeconfig && o->kubeconfig[0], has_master = o->master && o->master[0];
+    if (!has_file && !has_master) {
+        enum err_code rc = client_config_in_cluster(a, getenv("KUBERNETES_SERVICE_HOST"),
+                                                    getenv("KUBERNETES_SERVICE_PORT"), IN_CLUSTER_FOLDER, &c->config, e);
+        if (rc == ERR_NOT_FOUND)
+            return err_set(e, ERR_BAD_REQUEST, "invalid configuration: no configuration has been provided, try setting "
+                                               "KUBERNETES_MASTER environment variable");
+        return rc;
+    }
+    if (!has_file) {
+        c->config = (struct client_config){ .server = arena_str(a, str_of(o->master)), .ns = STR("default") };
+        return ERR_OK;
+    }
+    struct kubeconfig file;
+    struct kubeconfig_overrides overrides = { .server = has_master ? o->master : NULL };
+    if (kubeconfig_load(a, &(struct kubeconfig_sources){ .path = o->kubeconfig }, &file, e))
+        return e->code;
+    return kubeconfig_resolve(a, &file, &overrides, &c->config, e);
+}
+
+static enum err_code make_client(struct connections *c, const struct connections_options *o, int which,
+                                 const char *suffix, struct err *e)
+{
+    bool is_json = str_eq(o->content_type, STR("application/json"));
+    struct rest_options options = {
+        .loop = o->loop,
+        .qps = o->qps,
+        .burst = o->burst,
+        .user_agent = arena_printf(&c->arena, "%s/%s", o->user_agent, suffix),
+        .media = is_json ? MEDIA_JSON : MEDIA_PROTOBUF,
+    };
+    return rest_new(&c->config, &options, &c->rests[which], e);
+}
+
+static void one_stopped(void *context)
+{
+    struct connections *c = context;
+    if (--c->n_running == 0 && c->stopped)
+        c->stopped(c->context);
+}
+
+static void stop_all(struct connections *c)
+{
+    for (int i = 0; i < N_CLIENTS; i++)
+        c->n_running += c->rests[i] != NULL;
+    for (int i = 0; i < N_CLIENTS; i++)
+        if (c->rests[i])
+            rest_stop(c->rests[i], one_stopped, c);
+}
+
+static void free_all(struct connections *c)
+{
+    for (int i = 0; i < N_CLIENTS; i++)
+        if (c->rests[i])
+            rest_free(c->rests[i]);
+    arena_fini(&c->arena);
+    free(c);
+}
+
+enum err_code connections_new(const struct connections_options *o, struct connections **ret_connections, struct err *e)
+{
+    struct connections *c = mem_zalloc(sizeof(*c));
+    arena_init(&c->arena);
+    enum err_code rc = find_server(c, o, e);
+    if (!rc)
+        rc = make_client(c, o, MAIN, "scheduler", e);
+    if (!rc)
+        rc = make_client(c, o, EVENTS, "scheduler", e);
+    if (!rc)
+        rc = make_client(c, o, LEASE, "leader-election", e);
+    if (rc) {
+        stop_all(c);
+        while (c->n_running)
+            loop_run_once(o->loop, true);
+        free_all(c);
+        return rc;
+    }
+    *ret_connections = c;
+    return ERR_OK;
+}
+
+void connections_stop(struct connections *c, void (*stopped)(void *context), void *context)
+{
+    c->stopped = stopped;
+    c->context = context;
+    stop_all(c);
+}
+
+void connections_free(struct connections *c)
+{
+    if (c)
+        free_all(c);
+}
+
+const struct api *connections_main(const struct connections *c)
+{
+    return rest_api(c->rests[MAIN]);
+}
+
+const struct api *connections_events(const struct connections *c)
+{
+    return rest_api(c->rests[EVENTS]);
+}
+
+const struct api *connections_lease(const struct connections *c)
+{
+    return rest_api(c->rests[LEASE]);
+}

@@ -1,0 +1,67 @@
+/* daemon/engine.h - the scheduling thread: owner of the scheduler and of all that it reads.
+ *
+ * Others send it mail, which it runs between two attempts in the order in which it came: objects (intake.h), answers
+ * to what the scheduler wrote (outbox.h), questions. Between mail it schedules, if it was told to, and does what time
+ * brings. Nothing is taken from it by force: it ends when the mail that says so has its turn.
+ *
+ * Its clock runs evenly from the wall time of its start on, so that back-offs end on whole seconds as upstream's do
+ * and a wall clock that is set does not matter.
+ *
+ * Thread: engine_post: any. engine_new to engine_free: the one that made it. The rest: the scheduling thread, which
+ * is any thread before engine_start.
+ * Owns: sym table, profiles, scheduler, outbox and intake. */
+#pragma once
+
+#include "base/clock.h"
+#include "base/mailbox.h"
+#include "codec/object.h"
+#include "config/setup.h"
+#include "sched/record.h"
+#include "sched/sched.h"
+
+struct engine;
+struct intake;
+struct outbox;
+
+struct engine_mail {
+    struct mail mail;
+    void (*run)(struct engine_mail *own_mail, struct engine *e);
+};
+
+struct engine_options {
+    const struct clock *clock;
+    struct config *config; /* completed and valid; extenders applied */
+    const struct features *features;
+    int64_t unschedulable_ms_max; /* 0: upstream's */
+    uint64_t seed;
+    enum media media;             /* of bodies that are written */
+    /* All resources have been listed: called once, by the thread. */
+    void (*synced)(void *context);
+    /* Called by the thread as its last act. */
+    void (*ended)(void *context);
+    void *context;
+};
+
+/* Makes profiles and the scheduler. */
+enum err_code engine_new(const struct engine_options *o, struct engine **ret_engine, struct err *e) ERR_MUST_CHECK;
+/* Not started, or ended. */
+void engine_free(struct engine *e);
+
+enum err_code engine_start(struct engine *e, struct err *error) ERR_MUST_CHECK;
+/* `ended` follows. */
+void engine_end(struct engine *e);
+/* Attempts begin, or are made no more. */
+void engine_schedule(struct engine *e, bool on);
+
+void engine_post(struct engine *e, struct engine_mail *own_mail);
+/* Makes a sleeping thread look around: there is room for more writes. */
+void engine_wake(struct engine *e);
+
+int64_t engine_now_ms(const struct engine *e);
+struct sched *engine_sched(struct engine *e);
+struct sym_table *engine_syms(struct engine *e);
+const struct setup *engine_setup(const struct engine *e);
+struct outbox *engine_outbox(struct engine *e);
+struct intake *engine_intake(struct engine *e);
+/* NULL: nothing is recorded. */
+struct recorder *engine_recorder(struct engine *e);

@@ -1,0 +1,35 @@
+/* daemon/informers.h - the loop's side of what comes in: a reflector for every resource, and batches to the engine.
+ *
+ * What arrives within one turn of the loop is one batch. Batches that the engine has not taken in yet hold at most
+ * INFORMERS_BYTES_MAX; beyond that reflectors are stopped, and so the server, until half of them are gone.
+ *
+ * Thread: the loop's.    Owns: reflectors and the batch that is being filled. */
+#pragma once
+
+#include "client/reflector.h"
+#include "daemon/engine.h"
+#include "daemon/watched.h"
+#include "http/loop.h"
+
+#define INFORMERS_BYTES_MAX (32 << 20)
+
+struct informers;
+
+struct informers_options {
+    struct loop *loop;
+    const struct api *api;
+    struct engine *engine;
+    bool no_streaming; /* lists come in pages from the start */
+    uint64_t seed;
+};
+
+struct informers *informers_new(const struct informers_options *o);
+/* The engine has ended: no batch is on its way any more but in the loop's mail. */
+void informers_free(struct informers *i);
+
+void informers_start(struct informers *i);
+/* Nothing is received any more. */
+void informers_stop(struct informers *i);
+
+/* Of all reflectors together. */
+struct reflector_counts informers_counts(const struct informers *i);
