@@ -85,17 +85,21 @@ static void sleep_until_due(struct engine *e)
         bell_wait(&e->bell, ms < SLEEP_MS_MAX ? (int)ms : SLEEP_MS_MAX);
 }
 
+bool engine_turn(struct engine *e)
+{
+    bool busy = run_mail(e);
+    tick(e);
+    busy |= attempt_some(e);
+    outbox_flush(e->outbox);
+    return busy || has_mail(e);
+}
+
 static void *run(void *context)
 {
     struct engine *e = context;
-    while (!e->ending) {
-        bool busy = run_mail(e);
-        tick(e);
-        busy |= attempt_some(e);
-        outbox_flush(e->outbox);
-        if (!busy && !has_mail(e))
+    while (!e->ending)
+        if (!engine_turn(e))
             sleep_until_due(e);
-    }
     e->o.ended(e->o.context);
     return NULL;
 }
@@ -176,6 +180,12 @@ enum err_code engine_new(const struct engine_options *o, struct engine **ret_eng
         free(e);
         return error->code;
     }
+    if (!bell_init(&e->bell)) {
+        setup_fini(&e->setup);
+        sym_fini(&e->syms);
+        free(e);
+        return err_set(error, ERR_IO, "cannot make an event descriptor: %s", strerror(errno));
+    }
     e->start_ms = clock_wall_ns(o->clock) / CLOCK_NS_PER_MS - clock_mono_ms(o->clock);
     mailbox_init(&e->box, UINT32_MAX / 2, bell_ring, &e->bell);
     e->outbox = outbox_new(&(struct outbox_options){ .engine = e, .clock = o->clock, .media = o->media });
@@ -187,13 +197,9 @@ enum err_code engine_new(const struct engine_options *o, struct engine **ret_eng
 
 enum err_code engine_start(struct engine *e, struct err *error)
 {
-    if (!bell_init(&e->bell))
-        return err_set(error, ERR_IO, "cannot make an event descriptor: %s", strerror(errno));
     int rc = pthread_create(&e->thread, NULL, run, e);
-    if (rc) {
-        bell_fini(&e->bell);
+    if (rc)
         return err_set(error, ERR_IO, "cannot start the scheduling thread: %s", strerror(rc));
-    }
     e->started = true;
     return ERR_OK;
 }
@@ -202,11 +208,10 @@ void engine_free(struct engine *e)
 {
     if (!e)
         return;
-    if (e->started) {
+    if (e->started)
         pthread_join(e->thread, NULL);
-        run_mail(e); /* what came too late, so that it is freed */
-        bell_fini(&e->bell);
-    }
+    run_mail(e); /* what came too late, so that it is freed */
+    bell_fini(&e->bell);
     sched_free(e->sched);
     intake_free(e->intake);
     outbox_free(e->outbox);

@@ -57,6 +57,9 @@ void engine_post(struct engine *e, struct engine_mail *own_mail);
 /* Makes a sleeping thread look around: there is room for more writes. */
 void engine_wake(struct engine *e);
 
+/* Mail, what time brings, some attempts: what the thread does all the time, and a seam for tests without one. Whether
+ * there may be more to do. */
+bool engine_turn(struct engine *e);
 int64_t engine_now_ms(const struct engine *e);
 struct sched *engine_sched(struct engine *e);
 struct sym_table *engine_syms(struct engine *e);
