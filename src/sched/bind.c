@@ -43,6 +43,7 @@ static struct binding *new_binding(struct sched *s, struct attempt *a, struct qu
 
 static void free_binding(struct sched *s, struct binding *b)
 {
+    s->n_waits -= b->waits_for != 0;
     vec_remove_swap(&s->bindings, b->index);
     if (b->index < s->bindings.n)
         s->bindings.at[b->index]->index = b->index;
@@ -210,10 +211,12 @@ static bool permit(struct sched *s, struct binding *b)
             b->timeout_ms[p->index] = timeout_ms;
             b->deadline_ms[p->index] = sat_add(b->cycle.now_ms, timeout_ms);
         } else if (v.code != V_SUCCESS) {
+            b->waits_for = 0;
             fail_early(s, b, "Permit", p, v);
             return false;
         }
     }
+    s->n_waits += b->waits_for != 0;
     return true;
 }
 
@@ -384,8 +387,10 @@ void sched_permit(struct sched *s, const char *uid, const struct plugin_instance
         return;
     }
     b->waits_for &= ~(1ull << plugin->index);
-    if (!b->waits_for)
-        go_on(s, b);
+    if (b->waits_for)
+        return;
+    s->n_waits--;
+    go_on(s, b);
 }
 
 static const struct plugin_instance *overdue(const struct binding *b, int64_t now_ms)
@@ -412,7 +417,7 @@ static const char *timeout_words(struct binding *b, const struct plugin_instance
 
 void bind_check_timeouts(struct sched *s, int64_t now_ms)
 {
-    for (size_t i = 0; i < s->bindings.n;) {
+    for (size_t i = 0; s->n_waits && i < s->bindings.n;) {
         struct binding *b = s->bindings.at[i];
         const struct plugin_instance *p = overdue(b, now_ms);
         if (!p) {
@@ -426,7 +431,7 @@ void bind_check_timeouts(struct sched *s, int64_t now_ms)
 int64_t bind_due_ms(const struct sched *s)
 {
     int64_t due_ms = INT64_MAX;
-    for (size_t i = 0; i < s->bindings.n; i++) {
+    for (size_t i = 0; s->n_waits && i < s->bindings.n; i++) {
         const struct binding *b = s->bindings.at[i];
         for (uint64_t left = b->waits_for; left; left &= left - 1) {
             int64_t deadline_ms = b->deadline_ms[__builtin_ctzll(left)];

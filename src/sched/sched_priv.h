@@ -61,6 +61,7 @@ struct sched {
     struct map_str pods;                  /* uid -> the newest version of every unfinished pod of the cluster */
     VEC(struct binding *) bindings;
     struct map_u64 binding_of_ticket;
+    uint32_t n_waits;                     /* bindings that wait for a permit: without any, none has a deadline */
     VEC(struct eviction) evictions;
     struct map_str preempting;            /* uid of preemptors -> number of victims under way */
     io_ticket last_ticket;
