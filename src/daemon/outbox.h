@@ -14,7 +14,7 @@
 #include "http/loop.h"
 #include "sched/io.h"
 
-#define OUTBOX_WRITES_MAX 8000 /* below RATE_LANE_MAX: no lane of the client is ever full */
+#define OUTBOX_WRITES_MAX 2000 /* twice what the client has at the server at once (REST_IN_FLIGHT_MAX) */
 
 struct engine;
 struct outbox;
