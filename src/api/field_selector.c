@@ -106,10 +106,15 @@ static enum err_code unescape(struct arena *a, struct str escaped, struct str *r
     return ERR_OK;
 }
 
-enum err_code field_selector_parse(struct arena *a, struct str text, struct field_selector *ret,
+enum err_code field_selector_parse(struct arena *a, struct work *work, struct str text, struct field_selector *ret,
                                    struct err *e)
 {
+    if (work_begin(work, text.n, e))
+        return e->code;
     struct parts parts = split(a, text);
+    uint64_t n_sort = work_of_sorting(parts.n, text.n);
+    if (!work_take(work, text.n + n_sort)) /* the values are copied, too */
+        return work_error(e);
     sort_stable(a, parts.at, parts.n, sizeof(*parts.at), sort_compare_strs);
     struct field_term *terms = ARENA_NEW_N(a, struct field_term, parts.n);
     size_t n = 0;

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "api/labels.h"
-#include "base/err.h"
+#include "base/work.h"
 
 struct field_term {
     struct str field, value;
@@ -22,8 +22,8 @@ struct field_selector {
     size_t n;
 };
 
-/* Terms in the order of their texts. Borrows from `text`. */
-ERR_MUST_CHECK enum err_code field_selector_parse(struct arena *a, struct str text,
+/* Terms in the order of their texts. Borrows from `text`, whose length `work` limits. */
+ERR_MUST_CHECK enum err_code field_selector_parse(struct arena *a, struct work *work, struct str text,
                                                   struct field_selector *ret, struct err *e);
 bool field_selector_matches(const struct field_selector *s, struct labels fields);
 static inline bool field_selector_empty(const struct field_selector *s)

@@ -31,9 +31,11 @@ static enum err_code bad_operator(struct arena *a, struct str op, struct err *e)
     return err_set(e, ERR_BAD_REQUEST, "%s is not a valid label selector operator", text.p);
 }
 
-static enum err_code make(struct arena *a, struct requirement *ret, struct str key, enum selector_op op,
-                          struct strs values, struct err *e)
+static enum err_code make(struct arena *a, struct work *work, struct requirement *ret, struct str key,
+                          enum selector_op op, struct strs values, struct err *e)
 {
+    if (!requirement_charge(work, key, values))
+        return work_error(e);
     struct field_errors errs;
     field_errors_init(&errs, a);
     if (requirement_init(ret, key, op, values, NULL, &errs))
@@ -42,7 +44,7 @@ static enum err_code make(struct arena *a, struct requirement *ret, struct str k
     return err_set(e, ERR_BAD_REQUEST, "%.*s", STR_ARG(text));
 }
 
-static enum err_code make_from_expression(struct arena *a, const struct match_expression *expression,
+static enum err_code make_from_expression(struct arena *a, struct work *work, const struct match_expression *expression,
                                           struct requirement *ret, struct err *e)
 {
     enum selector_op op;
@@ -51,27 +53,38 @@ static enum err_code make_from_expression(struct arena *a, const struct match_ex
     struct strs values = expression->values;
     if (values.n == 0)
         values.at = NULL; /* upstream copies them, which makes an empty list an absent one */
-    return make(a, ret, expression->key, op, values, e);
+    return make(a, work, ret, expression->key, op, values, e);
 }
 
-enum err_code label_selector_compile(struct arena *a, const struct label_selector *ls,
+static size_t count_bytes(const struct label_selector *ls)
+{
+    size_t n = match_expressions_bytes(ls->expressions, ls->n_expressions);
+    for (size_t i = 0; i < ls->match_labels.n; i++)
+        n += ls->match_labels.at[i].key.n + ls->match_labels.at[i].value.n + 2;
+    return n;
+}
+
+enum err_code label_selector_compile(struct arena *a, struct work *work, const struct label_selector *ls,
                                      struct selector *ret, struct err *e)
 {
     if (!ls) {
         *ret = (struct selector){ .nothing = true };
         return ERR_OK;
     }
+    if (work_begin(work, count_bytes(ls), e))
+        return e->code;
     size_t n_labels = ls->match_labels.n, n = n_labels + ls->n_expressions;
     struct requirement *reqs = ARENA_NEW_N(a, struct requirement, n);
     for (size_t i = 0; i < n; i++) {
         const struct label *label = i < n_labels ? &ls->match_labels.at[i] : NULL;
         enum err_code rc =
-            label ? make(a, &reqs[i], label->key, SELECTOR_EQUALS, (struct strs){ &label->value, 1 }, e)
-                  : make_from_expression(a, &ls->expressions[i - n_labels], &reqs[i], e);
+            label ? make(a, work, &reqs[i], label->key, SELECTOR_EQUALS, (struct strs){ &label->value, 1 }, e)
+                  : make_from_expression(a, work, &ls->expressions[i - n_labels], &reqs[i], e);
         if (rc)
             return rc;
     }
-    requirements_sort(a, reqs, n);
+    if (!requirements_sort(a, work, reqs, n))
+        return work_error(e);
     *ret = (struct selector){ .at = reqs, .n = n };
     return ERR_OK;
 }
@@ -126,12 +139,12 @@ void label_selector_validate(const struct label_selector *ls, struct label_selec
     }
 }
 
-struct str label_selector_format(struct arena *a, const struct label_selector *ls)
+struct str label_selector_format(struct arena *a, struct work *work, const struct label_selector *ls)
 {
     struct selector selector;
     struct err e;
     err_init(&e, a);
-    if (label_selector_compile(a, ls, &selector, &e))
+    if (label_selector_compile(a, work, ls, &selector, &e))
         return STR("<error>");
     return selector.n ? selector_text(a, &selector) : STR("<none>");
 }

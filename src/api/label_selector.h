@@ -19,10 +19,10 @@ struct label_selector_rules {
     bool allow_unknown_operators;
 };
 
-/* Ready to match; borrows from `ls`. */
-ERR_MUST_CHECK enum err_code label_selector_compile(struct arena *a, const struct label_selector *ls,
+/* Ready to match; borrows from `ls`. `work` is that of the body which it came in. */
+ERR_MUST_CHECK enum err_code label_selector_compile(struct arena *a, struct work *work, const struct label_selector *ls,
                                                     struct selector *ret, struct err *e);
 void label_selector_validate(const struct label_selector *ls, struct label_selector_rules rules,
                              const struct field_path *at, struct field_errors *errs);
 /* As kubectl shows it: the text, <none> or <error>. */
-struct str label_selector_format(struct arena *a, const struct label_selector *ls);
+struct str label_selector_format(struct arena *a, struct work *work, const struct label_selector *ls);

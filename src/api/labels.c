@@ -59,3 +59,19 @@ bool labels_parse_int(struct str text, int64_t *ret_value)
     *ret_value = negative ? value : -value;
     return true;
 }
+
+size_t strs_bytes(struct strs texts)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < texts.n; i++)
+        n += texts.at[i].n + 1;
+    return n;
+}
+
+size_t match_expressions_bytes(const struct match_expression *at, size_t n)
+{
+    size_t n_bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        n_bytes += at[i].key.n + at[i].op.n + 2 + strs_bytes(at[i].values);
+    return n_bytes;
+}

@@ -31,6 +31,11 @@ struct match_expression {
     struct strs values;
 };
 
+/* For budgets: the bytes of the texts, and one more for each, as it takes wherever it stands. */
+size_t strs_bytes(struct strs texts);
+/* The same for keys, operators and values. */
+size_t match_expressions_bytes(const struct match_expression *at, size_t n);
+
 /* Sorts in place; of entries with the same key the last one stays. Returns how many are left. */
 size_t labels_sort(struct arena *scratch, struct label *at, size_t n);
 /* The value of `key`, or NULL. Does not allocate. */

@@ -26,21 +26,51 @@ static int find_op(const struct match_expression *expression, int n_ops, const s
     return -1;
 }
 
-static struct selector compile_labels(struct arena *a, const struct node_selector_term *term,
-                                      const struct field_path *at, struct field_errors *errs)
+/* What the terms are compiled with. */
+struct compiling {
+    struct arena *arena;
+    struct work *work;
+    struct field_errors *errs;
+    bool spent;
+};
+
+static size_t term_bytes(const struct node_selector_term *term)
+{
+    return match_expressions_bytes(term->expressions, term->n_expressions) +
+           match_expressions_bytes(term->fields, term->n_fields);
+}
+
+/* All terms are read; if nothing of their body was before, they set the budget. */
+static void begin(struct compiling *c, size_t n_bytes)
+{
+    struct err e;
+    err_init(&e, c->arena);
+    c->spent = work_begin(c->work, n_bytes, &e) != ERR_OK;
+}
+
+static bool charge(struct compiling *c, const struct node_selector_term *term)
+{
+    bool enough = true;
+    for (size_t i = 0; i < term->n_expressions && enough; i++)
+        enough = requirement_charge(c->work, term->expressions[i].key, term->expressions[i].values);
+    c->spent = c->spent || !enough;
+    return enough;
+}
+
+static struct selector compile_labels(struct compiling *c, const struct node_selector_term *term,
+                                      const struct field_path *at)
 {
     struct field_path expressions = field_child(at, "matchExpressions");
-    struct requirement *reqs = ARENA_NEW_N(a, struct requirement, term->n_expressions);
+    struct requirement *reqs = ARENA_NEW_N(c->arena, struct requirement, term->n_expressions);
     size_t n = 0;
     for (size_t i = 0; i < term->n_expressions; i++) {
         const struct match_expression *expression = &term->expressions[i];
         struct field_path path = field_index(&expressions, i);
-        int op = find_op(expression, N_OPS, &path, errs);
+        int op = find_op(expression, N_OPS, &path, c->errs);
         if (op >= 0)
-            n += requirement_init(&reqs[n], expression->key, op_values[op], expression->values, &path,
-                                  errs);
+            n += requirement_init(&reqs[n], expression->key, op_values[op], expression->values, &path, c->errs);
     }
-    requirements_sort(a, reqs, n);
+    c->spent = !requirements_sort(c->arena, c->work, reqs, n) || c->spent;
     return (struct selector){ .at = reqs, .n = n };
 }
 
@@ -57,11 +87,14 @@ static void check_fields(const struct node_selector_term *term, const struct fie
     }
 }
 
-static struct node_term compile_term(struct arena *a, const struct node_selector_term *term,
-                                     const struct field_path *at, struct field_errors *errs)
+static struct node_term compile_term(struct compiling *c, const struct node_selector_term *term,
+                                     const struct field_path *at)
 {
+    struct field_errors *errs = c->errs;
     size_t n_before = errs->n + errs->n_dropped;
-    struct node_term compiled = { .labels = compile_labels(a, term, at, errs) };
+    if (!charge(c, term))
+        return (struct node_term){ .broken = true };
+    struct node_term compiled = { .labels = compile_labels(c, term, at) };
     check_fields(term, at, errs);
     compiled.broken = errs->n + errs->n_dropped > n_before;
     return compiled;
@@ -72,64 +105,73 @@ static bool is_empty(const struct node_selector_term *term)
     return term->n_expressions == 0 && term->n_fields == 0;
 }
 
-static struct node_matcher compile_selector(struct arena *a, const struct node_selector *selector,
-                                            const struct field_path *at, struct field_errors *errs)
+static struct node_matcher compile_selector(struct compiling *c, const struct node_selector *selector,
+                                            const struct field_path *at)
 {
     struct field_path list = field_child(at, "nodeSelectorTerms");
-    struct node_term *terms = ARENA_NEW_N(a, struct node_term, selector->n_terms);
-    size_t n = 0;
-    for (size_t i = 0; i < selector->n_terms; i++) {
+    struct node_term *terms = ARENA_NEW_N(c->arena, struct node_term, selector->n_terms);
+    size_t n = 0, n_bytes = 0;
+    for (size_t i = 0; i < selector->n_terms; i++)
+        n_bytes += term_bytes(&selector->terms[i]);
+    begin(c, n_bytes);
+    for (size_t i = 0; i < selector->n_terms && !c->spent; i++) {
         struct field_path path = field_index(&list, i);
         if (!is_empty(&selector->terms[i]))
-            terms[n++] = compile_term(a, &selector->terms[i], &path, errs);
+            terms[n++] = compile_term(c, &selector->terms[i], &path);
     }
-    return (struct node_matcher){ .at = terms, .n = n, .error = STR("") };
+    return (struct node_matcher){ .at = terms, .n = n, .error = STR(""), .spent = c->spent };
 }
 
-static struct node_matcher compile_preferred(struct arena *a, const struct preferred_term *terms, size_t n_terms,
-                                             const struct field_path *at, struct field_errors *errs)
+static struct node_matcher compile_preferred(struct compiling *c, const struct preferred_term *terms, size_t n_terms,
+                                             const struct field_path *at)
 {
-    struct node_term *compiled = ARENA_NEW_N(a, struct node_term, n_terms);
-    size_t n = 0;
-    for (size_t i = 0; i < n_terms; i++) {
+    struct node_term *compiled = ARENA_NEW_N(c->arena, struct node_term, n_terms);
+    size_t n = 0, n_bytes = 0;
+    for (size_t i = 0; i < n_terms; i++)
+        n_bytes += term_bytes(&terms[i].preference);
+    begin(c, n_bytes);
+    for (size_t i = 0; i < n_terms && !c->spent; i++) {
         struct field_path path = field_index(at, i);
-        if (terms[i].weight == 0 || is_empty(&terms[i].preference))
-            continue;
-        compiled[n++] = compile_term(a, &terms[i].preference, &path, errs);
+        if (terms[i].weight != 0 && !is_empty(&terms[i].preference))
+            compiled[n++] = compile_term(c, &terms[i].preference, &path);
     }
-    return (struct node_matcher){ .at = compiled, .n = n, .error = STR("") };
+    return (struct node_matcher){ .at = compiled, .n = n, .error = STR(""), .spent = c->spent };
 }
 
-struct node_matcher node_selector_compile(struct arena *a, const struct node_selector *selector,
+struct node_matcher node_selector_compile(struct arena *a, struct work *work, const struct node_selector *selector,
                                           const struct field_path *at)
 {
     struct field_errors errs;
     field_errors_init(&errs, a);
-    struct node_matcher m = compile_selector(a, selector, at, &errs);
+    struct node_matcher m = compile_selector(&(struct compiling){ a, work, &errs, false }, selector, at);
     if (errs.n)
         m.error = field_errors_text(a, &errs);
     return m;
 }
 
-struct node_matcher preferred_terms_compile(struct arena *a, const struct preferred_term *terms,
+struct node_matcher preferred_terms_compile(struct arena *a, struct work *work, const struct preferred_term *terms,
                                             size_t n_terms, const struct field_path *at)
 {
     struct field_errors errs;
     field_errors_init(&errs, a);
-    struct node_matcher m = compile_preferred(a, terms, n_terms, at, &errs);
+    struct node_matcher m = compile_preferred(&(struct compiling){ a, work, &errs, false }, terms, n_terms, at);
     if (errs.n)
         m.error = field_errors_text(a, &errs);
     return m;
 }
 
-void node_selector_validate(const struct node_selector *selector, const struct field_path *at,
+void node_selector_validate(struct work *work, const struct node_selector *selector, const struct field_path *at,
                             struct field_errors *errs)
 {
-    compile_selector(errs->arena, selector, at, errs);
+    struct compiling c = { errs->arena, work, errs, false };
+    if (compile_selector(&c, selector, at).spent)
+        field_internal(errs, at, STR("takes too much work to check"));
 }
 
-void preferred_terms_validate(const struct preferred_term *terms, size_t n_terms, const struct field_path *at,
-                              struct field_errors *errs)
+void preferred_terms_validate(struct work *work, const struct preferred_term *terms, size_t n_terms,
+                              const struct field_path *at, struct field_errors *errs)
 {
-    compile_preferred(errs->arena, terms, n_terms, at, errs);
+    struct compiling c = { errs->arena, work, errs, false };
+    if (compile_preferred(&c, terms, n_terms, at).spent)
+        field_internal(errs, at, STR("takes too much work to check"));
 }

@@ -41,17 +41,18 @@ struct node_matcher {
     const struct node_term *at;
     size_t n;
     struct str error; /* all that is wrong with the terms; empty when nothing is */
+    bool spent;       /* the budget is: the matcher must not be used, and the object is to be refused */
 };
 
-/* `at` is the path of the selector, NULL for none. */
-struct node_matcher node_selector_compile(struct arena *a, const struct node_selector *selector,
+/* `work` is that of the body which it came in; `at` is the path of the selector, NULL for none. */
+struct node_matcher node_selector_compile(struct arena *a, struct work *work, const struct node_selector *selector,
                                           const struct field_path *at);
 /* Terms with weight 0 are left out, broken or not. With an error the matcher must not be used. */
-struct node_matcher preferred_terms_compile(struct arena *a, const struct preferred_term *terms,
+struct node_matcher preferred_terms_compile(struct arena *a, struct work *work, const struct preferred_term *terms,
                                             size_t n_terms, const struct field_path *at);
 
 /* Only what is wrong, as errors. */
-void node_selector_validate(const struct node_selector *selector, const struct field_path *at,
+void node_selector_validate(struct work *work, const struct node_selector *selector, const struct field_path *at,
                             struct field_errors *errs);
-void preferred_terms_validate(const struct preferred_term *terms, size_t n_terms, const struct field_path *at,
-                              struct field_errors *errs);
+void preferred_terms_validate(struct work *work, const struct preferred_term *terms, size_t n_terms,
+                              const struct field_path *at, struct field_errors *errs);

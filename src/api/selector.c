@@ -91,6 +91,12 @@ static void fill(struct requirement *r, struct arena *a, struct str key, enum se
         labels_parse_int(values.at[0], &r->number);
 }
 
+bool requirement_charge(struct work *work, struct str key, struct strs values)
+{
+    size_t n_bytes = strs_bytes(values);
+    return work_take(work, key.n + n_bytes + work_of_sorting(values.n, n_bytes));
+}
+
 bool requirement_init(struct requirement *ret, struct str key, enum selector_op op, struct strs values,
                       const struct field_path *at, struct field_errors *errs)
 {
@@ -114,9 +120,15 @@ static int by_key(const void *a, const void *b)
     return str_cmp(((const struct requirement *)a)->key, ((const struct requirement *)b)->key);
 }
 
-void requirements_sort(struct arena *scratch, struct requirement *reqs, size_t n)
+bool requirements_sort(struct arena *scratch, struct work *work, struct requirement *reqs, size_t n)
 {
+    uint64_t n_bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        n_bytes += reqs[i].key.n + 1;
+    if (!work_take(work, work_of_sorting(n, n_bytes)))
+        return false;
     sort_stable(scratch, reqs, n, sizeof(*reqs), by_key);
+    return true;
 }
 
 struct selector selector_from_labels(struct arena *a, struct labels labels)

@@ -12,6 +12,7 @@
 
 #include "api/field_error.h"
 #include "api/labels.h"
+#include "base/work.h"
 
 /* name, text in a selector, name in upstream's selection package */
 #define SELECTOR_OPS(X)                         \
@@ -45,11 +46,13 @@ struct selector {
     bool nothing; /* made from an absent LabelSelector: matches no labels at all */
 };
 
+/* Charges what it takes to check a key and values and to sort the latter; false when that is more than is left. */
+bool requirement_charge(struct work *work, struct str key, struct strs values);
 /* Fills `ret` and returns true, or appends to `errs` what is wrong with it. `at` may be NULL. */
 bool requirement_init(struct requirement *ret, struct str key, enum selector_op op, struct strs values,
                       const struct field_path *at, struct field_errors *errs);
-/* Brings requirements into the order of a selector; equal keys keep theirs. */
-void requirements_sort(struct arena *scratch, struct requirement *reqs, size_t n);
+/* Brings requirements into the order of a selector; equal keys keep theirs. False when the budget is spent. */
+bool requirements_sort(struct arena *scratch, struct work *work, struct requirement *reqs, size_t n);
 /* All labels of the map must be there; nothing is validated. No labels: everything matches. */
 struct selector selector_from_labels(struct arena *a, struct labels labels);
 

@@ -29,6 +29,7 @@ struct item {
 
 struct parser {
     struct arena *arena;
+    struct work *work;
     struct err *e;
     struct str rest; /* what is not lexed yet */
     struct item next;
@@ -202,14 +203,18 @@ static void add_value(struct parser *p, struct values *values, struct str value)
     values->at[values->n++] = value;
 }
 
-static struct strs as_set(struct parser *p, struct values values)
+static enum err_code make_set(struct parser *p, struct values values, struct strs *ret_values)
 {
+    struct strs all = { values.at, values.n };
+    if (!work_take(p->work, work_of_sorting(all.n, strs_bytes(all))))
+        return work_error(p->e);
     sort_stable(p->arena, values.at, values.n, sizeof(*values.at), sort_compare_strs);
     size_t kept = 0;
     for (size_t i = 0; i < values.n; i++)
         if (kept == 0 || !str_eq(values.at[kept - 1], values.at[i]))
             values.at[kept++] = values.at[i];
-    return (struct strs){ values.at, kept };
+    *ret_values = (struct strs){ values.at, kept };
+    return ERR_OK;
 }
 
 /* Up to the closing parenthesis, which stays. An empty place between commas is the empty value; so is
@@ -253,8 +258,7 @@ static enum err_code parse_set(struct parser *p, struct strs *ret_values)
         return unexpected(p, first, ", expected: ',', ')' or identifier");
     }
     consume(p); /* the closing parenthesis */
-    *ret_values = as_set(p, values);
-    return ERR_OK;
+    return make_set(p, values, ret_values);
 }
 
 static enum err_code parse_exact_value(struct parser *p, struct strs *ret_values)
@@ -295,6 +299,8 @@ static enum err_code parse_requirement(struct parser *p, struct requirement *ret
         rc = parse_restriction(p, &op, &values);
     if (rc)
         return rc;
+    if (!requirement_charge(p->work, key, values))
+        return work_error(p->e);
     struct field_errors errs;
     field_errors_init(&errs, p->arena);
     return requirement_init(ret, key, op, values, NULL, &errs) ? ERR_OK : from_field_errors(p, &errs);
@@ -313,9 +319,11 @@ static enum err_code parse_separator(struct parser *p, bool *ret_more)
     return ERR_OK;
 }
 
-enum err_code selector_parse(struct arena *a, struct str text, struct selector *ret, struct err *e)
+enum err_code selector_parse(struct arena *a, struct work *work, struct str text, struct selector *ret, struct err *e)
 {
-    struct parser p = { .arena = a, .e = e, .rest = text };
+    struct parser p = { .arena = a, .work = work, .e = e, .rest = text };
+    if (work_begin(work, text.n, e))
+        return e->code;
     p.next = lex(&p.rest);
     struct item first = peek(&p);
     bool more = first.token == TOKEN_IDENTIFIER || first.token == TOKEN_NOT;
@@ -331,7 +339,8 @@ enum err_code selector_parse(struct arena *a, struct str text, struct selector *
         if (rc)
             return rc;
     }
-    requirements_sort(a, reqs, n);
+    if (!requirements_sort(a, work, reqs, n))
+        return work_error(e);
     *ret = (struct selector){ .at = reqs, .n = n };
     return ERR_OK;
 }

@@ -12,6 +12,7 @@
 #include "api/selector.h"
 #include "base/err.h"
 
-/* The selector borrows from `text`. Linear in its length, but for the sorting of what it names. */
-ERR_MUST_CHECK enum err_code selector_parse(struct arena *a, struct str text, struct selector *ret,
+/* The selector borrows from `text`. `work` limits its length, and is charged what is visited: the text a few times,
+ * and what is sorted. */
+ERR_MUST_CHECK enum err_code selector_parse(struct arena *a, struct work *work, struct str text, struct selector *ret,
                                             struct err *e);

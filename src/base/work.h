@@ -46,5 +46,11 @@ static inline bool work_take(struct work *w, uint64_t n_bytes)
     return enough;
 }
 
+/* What sorting n texts takes: each is looked at once for every halving. n_bytes has one more for each text. */
+static inline uint64_t work_of_sorting(size_t n, uint64_t n_bytes)
+{
+    return n > 1 ? n_bytes * (uint64_t)(64 - __builtin_clzll(n - 1)) : 0;
+}
+
 /* What to say then. */
 enum err_code work_error(struct err *e);

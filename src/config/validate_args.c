@@ -143,15 +143,16 @@ void validate_node_affinity(const struct value *args, const struct features *f, 
     const struct value *required =
         value_slot(added, CORE_SLOT(NodeAffinity, requiredDuringSchedulingIgnoredDuringExecution));
     struct field_path path = field_child(at, "addedAffinity");
+    struct work work = work_init(CONFIG_BYTES_MAX);
     if (required->kind == VALUE_STRUCT) {
         struct field_path of = field_child(&path, "requiredDuringSchedulingIgnoredDuringExecution");
         struct node_selector selector = read_selector(a, required);
-        node_selector_validate(&selector, &of, errs);
+        node_selector_validate(&work, &selector, &of, errs);
     }
     size_t n;
     const struct preferred_term *terms = read_preferred(a, added, &n);
     struct field_path of = field_child(&path, "preferredDuringSchedulingIgnoredDuringExecution");
-    preferred_terms_validate(terms, n, &of, errs);
+    preferred_terms_validate(&work, terms, n, &of, errs);
 }
 
 /* ---- Resources and shapes ---- */

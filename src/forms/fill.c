@@ -91,14 +91,14 @@ const struct str *fill_map_find(const fill_map *map, struct str key)
     return NULL;
 }
 
-enum err_code fill_decode(struct arena *a, const struct fill_type *t, enum typed_format format,
+enum err_code fill_decode(struct arena *a, struct work *work, const struct fill_type *t, enum typed_format format,
                           struct str bytes, void *into, struct err *e)
 {
-    struct fill_decoder d = { .arena = a, .e = e, .work = work_init(SIZE_MAX) }; /* whoever got the bytes limits them */
+    struct fill_decoder d = { .arena = a, .e = e, .work = work };
     e->code = ERR_OK; /* decoders look at it to tell errors from faults of syntax */
     if (!bytes.p)
         bytes = STR("");
-    if (work_begin(&d.work, bytes.n, e))
+    if (work_begin(work, bytes.n, e))
         return e->code;
     return format == TYPED_JSON ? fill_json(&d, t, bytes, into) : fill_proto(&d, t, bytes, into);
 }

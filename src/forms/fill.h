@@ -24,6 +24,8 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+struct work;
+
 enum typed_format { TYPED_JSON, TYPED_PROTOBUF /* a bare message, without envelope */ };
 
 enum {
@@ -121,7 +123,7 @@ struct fill_type {
       .n_rows = sizeof(slot_rows) / sizeof(*(slot_rows)), .n_bytes = sizeof(in) }
 
 /* Fills `into`, a zeroed input struct of `t`. */
-enum err_code fill_decode(struct arena *a, const struct fill_type *t, enum typed_format format,
+enum err_code fill_decode(struct arena *a, struct work *work, const struct fill_type *t, enum typed_format format,
                           struct str bytes, void *into, struct err *e) ERR_MUST_CHECK;
 
 /* The entries that count, sorted by key: `map` itself if it is that already. */

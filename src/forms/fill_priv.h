@@ -7,7 +7,7 @@
 struct fill_decoder {
     struct arena *arena;
     struct err *e;
-    struct work work;
+    struct work *work;
     size_t n_bytes; /* of input structs made so far */
 };
 

@@ -188,7 +188,7 @@ static bool read_entry(struct fill_decoder *d, const struct field *field, struct
         }
     }
     /* what lies behind the end is read again, as the next fields */
-    if (work_take(&d->work, (uint64_t)(s.at - end) * PROTO_AGAIN_WEIGHT))
+    if (work_take(d->work, (uint64_t)(s.at - end) * PROTO_AGAIN_WEIGHT))
         return true;
     (void)work_error(d->e);
     return false;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/work.h"
 
 /* ---- Walking ---- */
 
@@ -158,11 +159,14 @@ static enum err_code decode_scratch(const struct form_type *type, struct build *
 {
     void *input = arena_zalloc(b->arena, type->input->n_bytes);
     void *form = arena_zalloc(b->arena, type->n_bytes);
-    if (fill_decode(b->arena, type->input, format, bytes, input, b->e))
+    if (fill_decode(b->arena, b->work, type->input, format, bytes, input, b->e))
         return b->e->code;
-    if (type->build(b, input, form)) {
+    enum err_code rc = type->build(b, input, form);
+    if (!rc && b->spent)
+        rc = work_error(b->e);
+    if (rc) {
         release_syms(type, b->syms, form);
-        return b->e->code;
+        return rc;
     }
     *ret_form = make_block(type, b->syms, form, WALK_PACK);
     return ERR_OK;
@@ -182,7 +186,8 @@ enum err_code form_decode(const struct form_type *type, struct sym_table *syms, 
                           struct str bytes, const void **ret_form, struct err *e)
 {
     struct arena_mark mark = arena_save(e->arena);
-    struct build b = { e->arena, syms, e };
+    struct work work = work_init(SIZE_MAX); /* whoever got the bytes limits them */
+    struct build b = { e->arena, syms, e, &work, false };
     enum err_code rc = decode_scratch(type, &b, format, bytes, ret_form);
     if (rc)
         rewind_error(e, mark);

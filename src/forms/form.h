@@ -79,6 +79,8 @@ struct build {
     struct arena *arena; /* scratch: gone after the form is packed */
     struct sym_table *syms;
     struct err *e;
+    struct work *work; /* of the object's bytes */
+    bool spent;        /* more than that is needed: the object is refused */
 };
 
 struct form_type {

@@ -83,7 +83,7 @@ extern const struct fill_type fill_node_selector; /* NodeSelector */
 extern const struct fill_type fill_preferred;     /* PreferredSchedulingTerm */
 
 /* `in` is NULL for an absent selector. Never fails: a selector that upstream refuses becomes MATCHER_INVALID,
- * and so does one with more rules or values than fit. */
+ * and so does one with more rules or values than fit. One that takes more work than is left sets b->spent. */
 struct matcher build_matcher(struct build *b, const struct selector_in *in);
 /* The AND of equalities of a plain map, not validated. */
 struct node_rules build_node_rules(struct build *b, const struct node_selector_in *in);

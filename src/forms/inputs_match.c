@@ -132,7 +132,9 @@ struct matcher build_matcher(struct build *b, const struct selector_in *in)
     struct selector selector;
     struct err e;
     err_init(&e, b->arena);
-    if (label_selector_compile(b->arena, &ls, &selector, &e))
+    enum err_code rc = label_selector_compile(b->arena, b->work, &ls, &selector, &e);
+    b->spent = b->spent || rc == ERR_TOO_LARGE;
+    if (rc)
         return invalid(b, e.message);
     return make_matcher(b, &selector);
 }
@@ -183,7 +185,10 @@ struct node_rules build_node_rules(struct build *b, const struct node_selector_i
     for (uint32_t i = 0; i < n; i++)
         terms[i] = borrow_term(b, &in->terms.at[i]);
     struct node_selector selector = { terms, n };
-    struct node_matcher compiled = node_selector_compile(b->arena, &selector, NULL);
+    struct node_matcher compiled = node_selector_compile(b->arena, b->work, &selector, NULL);
+    b->spent = b->spent || compiled.spent;
+    if (compiled.spent)
+        return (struct node_rules){ .given = false };
     const struct node_term *next = compiled.at; /* empty terms are left out there */
     struct node_rule *rules = ARENA_NEW_N(b->arena, struct node_rule, n);
     for (uint32_t i = 0; i < n; i++) {
@@ -198,7 +203,10 @@ struct weighted_rules build_weighted_rules(struct build *b, const struct preferr
     struct preferred_term *terms = ARENA_NEW_N(b->arena, struct preferred_term, n);
     for (uint32_t i = 0; i < n; i++)
         terms[i] = (struct preferred_term){ (int32_t)at[i].weight.value, borrow_term(b, &at[i].preference) };
-    struct node_matcher compiled = preferred_terms_compile(b->arena, terms, n, NULL);
+    struct node_matcher compiled = preferred_terms_compile(b->arena, b->work, terms, n, NULL);
+    b->spent = b->spent || compiled.spent;
+    if (compiled.spent)
+        return (struct weighted_rules){ .n = 0 };
     if (compiled.error.n)
         return (struct weighted_rules){ .error = error_text(b, compiled.error) };
     struct weighted_rule *rules = ARENA_NEW_N(b->arena, struct weighted_rule, n);

@@ -194,7 +194,7 @@ static struct node *find_container(struct run *r, struct str path, struct str *r
         const char *why = get_child(r, c, decode_part(r->arena, str_first(rest, slash)), &next);
         if (why || !next || next->kind == NODE_SCALAR || next->nil)
             return NULL;
-        doc_touch(next);
+        doc_touch(r->work, next);
         c = next;
         rest = str_from(rest, slash + 1);
     }
@@ -244,7 +244,7 @@ static enum err_code replace_root(struct run *r)
     struct node *value = op_value(r);
     if (!value || value->kind == NODE_SCALAR)
         return fail(r, "replace operation value must be object or array: %%!w(<nil>)");
-    doc_touch(value);
+    doc_touch(r->work, value);
     r->root = value;
     return ERR_OK;
 }
@@ -310,7 +310,7 @@ static enum err_code op_test(struct run *r)
         if (why)
             return fail(r, "error in test for path: '%.*s': %s", STR_ARG(path), why);
     }
-    bool holds = found ? want && doc_equal(found, want) : !want || !want->raw.p;
+    bool holds = found ? want && doc_equal(r->work, found, want) : !want || !want->raw.p;
     return holds ? ERR_OK : fail(r, "testing value %.*s failed: " TEST_FAILED, STR_ARG(path));
 }
 
@@ -322,12 +322,14 @@ static enum err_code copy_node(struct run *r, struct node *from, struct node **r
     *ret_copy = NULL;
     if (!from)
         return ERR_OK;
-    if (!doc_text(r->arena, from, &text))
+    if (!doc_text(r->arena, r->work, from, &text))
         return fail(r, "error while performing deep copy: exceeded max depth");
     r->copied_bytes += text.n;
     if (r->copied_bytes > PATCH_COPIED_BYTES_MAX)
         return fail(r, "Unable to complete the copy, the accumulated size increase of copy is %zu, "
                        "exceeding the limit %d", r->copied_bytes, PATCH_COPIED_BYTES_MAX);
+    work_extend(r->work, text.n); /* copies have a limit of their own, and are then ours */
+    r->visited_bytes += 2 * text.n; /* written and parsed */
     if (!doc_parse(r->arena, text, ret_copy))
         return fail(r, "error while performing deep copy: exceeded max depth");
     if (!*ret_copy) {
@@ -373,7 +375,7 @@ static enum err_code run_operation(struct run *r)
     };
     struct str name = STR("unknown");
     if (r->op) {
-        doc_touch(r->op);
+        doc_touch(r->work, r->op);
         (void)op_text(r, STR("op"), &name);
     }
     for (size_t i = 0; r->op && i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -412,7 +414,7 @@ static enum err_code decode_document(struct run *r, struct str document)
     if (!r->root || r->root->kind == NODE_SCALAR)
         return fail(r, "json: cannot unmarshal %s into Go value of type jsonpatch.partialDoc",
                     doc_json_type(r->root));
-    doc_touch(r->root);
+    doc_touch(r->work, r->root);
     return ERR_OK;
 }
 
@@ -421,15 +423,18 @@ enum err_code json_patch_apply(struct arena *a, struct work *work, struct str do
 {
     struct node *ops = NULL;
     struct run r = { .arena = a, .work = work, .e = e };
-    if (work_begin(work, patch.n, e) || decode_patch(a, patch, &ops, e) || decode_document(&r, document))
+    if (doc_begin(work, document, patch, e) || decode_patch(a, patch, &ops, e) || decode_document(&r, document))
         return e->code;
     for (uint32_t i = 0; ops && i < ops->n; i++) {
         r.op = ops->items[i];
         r.visited_bytes = 0;
-        if (run_operation(&r))
-            return e->code;
-        if (!work_take(work, r.visited_bytes))
+        enum err_code rc = run_operation(&r);
+        if (!work_take(work, 1 + r.visited_bytes))
             return work_error(e);
+        if (rc)
+            return rc;
     }
-    return doc_text(a, r.root, ret_document) ? ERR_OK : fail(&r, "exceeded max depth");
+    if (!doc_text(a, work, r.root, ret_document))
+        return fail(&r, "exceeded max depth");
+    return work_take(work, 1 + ret_document->n) ? ERR_OK : work_error(e);
 }

@@ -113,7 +113,7 @@ static enum err_code decode_patched(struct request *r, struct str text)
 static enum err_code apply_json(struct request *r, struct str document)
 {
     struct str patched;
-    if (strict(r) && json_patch_check(r->arena, r->patch->body, &r->findings, r->e))
+    if (strict(r) && json_patch_check(r->arena, r->patch->work, r->patch->body, &r->findings, r->e))
         return err_wrap(r->e, "error decoding patch");
     if (json_patch_apply(r->arena, r->patch->work, document, r->patch->body, &patched, r->e))
         return r->e->code == ERR_INVALID ? rejected(r) : r->e->code;
@@ -123,7 +123,7 @@ static enum err_code apply_json(struct request *r, struct str document)
 static enum err_code apply_merge(struct request *r, struct str document)
 {
     struct str patched;
-    if (strict(r) && plain_check(r->arena, r->patch->body, &r->findings, r->e))
+    if (strict(r) && plain_check(r->arena, r->patch->work, r->patch->body, &r->findings, r->e))
         return err_wrap(r->e, "error decoding patch");
     if (merge_patch_apply(r->arena, r->patch->work, document, r->patch->body, &patched, r->e))
         return r->e->code;
@@ -145,7 +145,7 @@ static const struct value *find_huge_number(const struct value *v)
 
 static enum err_code read_strategic(struct request *r, struct value *ret_patch)
 {
-    if (plain_check(r->arena, r->patch->body, strict(r) ? &r->findings : NULL, r->e) ||
+    if (plain_check(r->arena, r->patch->work, r->patch->body, strict(r) ? &r->findings : NULL, r->e) ||
         json_decode_plain(r->arena, r->patch->work, r->patch->body, ret_patch, r->e))
         return r->e->code;
     const struct value *huge = find_huge_number(ret_patch);
@@ -171,6 +171,7 @@ static struct str printed(struct request *r, const struct value *patch)
 static enum err_code apply_strategic(struct request *r, struct str document)
 {
     struct value original, patch, merged;
+    work_extend(r->patch->work, document.n);
     if (read_strategic(r, &patch) || json_decode_plain(r->arena, r->patch->work, document, &original, r->e))
         return r->e->code;
     if (strategic_patch_apply(r->arena, r->patch->work, r->type, &original, &patch, &merged, r->e))
@@ -203,7 +204,6 @@ enum err_code patch_apply(struct arena *a, const struct type *t, const struct va
     struct str document = encode(&r, current);
     if (work_begin(patch->work, patch->body.n, e))
         return e->code;
-    work_extend(patch->work, document.n);
     if (apply(&r, document))
         return e->code;
     if (t->flags & TYPE_OBJECT) /* no patch changes what an object is */

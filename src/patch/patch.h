@@ -19,6 +19,9 @@
 #include "codec/object.h"
 
 enum {
+    /* Of a body in a server: what one patch can set is an object, and stores take 1.5 MiB (etcd's limit); the rest is
+     * for spaces and escapes. */
+    PATCH_BYTES_MAX = 2 << 20,
     PATCH_OPERATIONS_MAX = 10000,
     PATCH_COPIED_BYTES_MAX = 3 << 20,   /* what all `copy` operations of a patch may add */
     PATCH_FINDINGS_MAX = 1000,          /* unknown and duplicate fields that are told */
@@ -28,7 +31,7 @@ enum {
 enum patch_type { PATCH_TYPE_JSON, PATCH_TYPE_MERGE, PATCH_TYPE_STRATEGIC };
 
 struct patch {
-    struct work *work; /* of the request: the length that a body may have */
+    struct work *work; /* of the request: the length that a body may have, in a server PATCH_BYTES_MAX */
     enum patch_type type;
     enum field_validation validation;
     struct str body;
@@ -47,7 +50,7 @@ enum err_code patch_apply(struct arena *a, const struct type *t, const struct va
                           const struct patch *patch, struct patch_outcome *outcome,
                           struct err *e) ERR_MUST_CHECK;
 
-/* INVALID says which operation does not apply and why; BAD_REQUEST and TOO_LARGE are about the patch
+/* The document is ours: it may be visited as often as the patch. INVALID says which operation does not apply and why; BAD_REQUEST and TOO_LARGE are about the patch
  * itself. */
 enum err_code json_patch_apply(struct arena *a, struct work *work, struct str document, struct str patch,
                                struct str *ret_document, struct err *e) ERR_MUST_CHECK;

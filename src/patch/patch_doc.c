@@ -7,6 +7,15 @@
 /* Stands in place of a member that was removed, so that removing moves nothing. */
 static struct node removed;
 
+enum err_code doc_begin(struct work *work, struct str document, struct str patch, struct err *e)
+{
+    if (work_begin(work, patch.n, e)) /* to check it */
+        return e->code;
+    work_extend(work, document.n);
+    bool enough = work_take(work, patch.n + 2 * (uint64_t)document.n); /* to parse it; to check and parse the document */
+    return enough ? ERR_OK : work_error(e);
+}
+
 struct parser {
     struct arena *arena;
     struct json_scan scan;
@@ -93,8 +102,12 @@ static int by_key_and_place(const void *a, const void *b)
     return order ? order : (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
 }
 
-static void sort_entries(struct node *doc)
+static void sort_entries(struct work *work, struct node *doc)
 {
+    uint64_t n_bytes = 0;
+    for (uint32_t i = 0; i < doc->n; i++)
+        n_bytes += doc->entries[i].key.n + 1;
+    (void)work_take(work, n_bytes + work_of_sorting(doc->n, n_bytes));
     bool sorted = true;
     for (uint32_t i = 1; i < doc->n && sorted; i++)
         sorted = str_cmp(doc->entries[i - 1].key, doc->entries[i].key) < 0;
@@ -109,13 +122,13 @@ static void sort_entries(struct node *doc)
     doc->n = doc->n_sorted = kept;
 }
 
-void doc_touch(struct node *n)
+void doc_touch(struct work *work, struct node *n)
 {
     if (n->touched || n->kind == NODE_SCALAR)
         return;
     n->touched = true;
     if (n->kind == NODE_DOC)
-        sort_entries(n);
+        sort_entries(work, n);
 }
 
 static struct entry *find_entry(const struct node *doc, struct str key)
@@ -197,7 +210,7 @@ static uint32_t count_members(const struct node *doc)
     return n;
 }
 
-static bool members_equal(struct node *a, struct node *b)
+static bool members_equal(struct work *work, struct node *a, struct node *b)
 {
     if (count_members(a) != count_members(b))
         return false;
@@ -206,42 +219,45 @@ static bool members_equal(struct node *a, struct node *b)
         if (mine->node == &removed)
             continue;
         struct node **other = doc_find(b, mine->key);
-        if (!other || !doc_equal(mine->node, *other))
+        if (!other || !doc_equal(work, mine->node, *other))
             return false;
     }
     return true;
 }
 
-static bool items_equal(struct node *a, struct node *b)
+static bool items_equal(struct work *work, struct node *a, struct node *b)
 {
     if (a->n != b->n)
         return false;
     for (uint32_t i = 0; i < a->n; i++)
-        if (!doc_equal(a->items[i], b->items[i]))
+        if (!doc_equal(work, a->items[i], b->items[i]))
             return false;
     return true;
 }
 
-bool doc_equal(struct node *a, struct node *b)
+bool doc_equal(struct work *work, struct node *a, struct node *b)
 {
     if (!a || !b)
         return a == b;
     if (a->kind != b->kind)
         return false;
     if (a->kind == NODE_SCALAR)
-        return str_eq(a->raw, b->raw);
-    doc_touch(a);
-    doc_touch(b);
-    return a->kind == NODE_DOC ? members_equal(a, b) : items_equal(a, b);
+        return work_take(work, b->raw.n) && str_eq(a->raw, b->raw);
+    doc_touch(work, a);
+    doc_touch(work, b);
+    if (a->kind == NODE_ARY)
+        return work_take(work, b->n) && items_equal(work, a, b);
+    return work_take(work, (uint64_t)a->n + b->n) && members_equal(work, a, b);
 }
 
 /* Appends the text; false when it is nested too deep. */
-static bool write_node(struct strbuf *to, struct node *n, unsigned depth);
+static bool write_node(struct strbuf *to, struct work *work, struct node *n, unsigned depth);
 
-static bool write_members(struct strbuf *to, struct node *doc, unsigned depth)
+static bool write_members(struct strbuf *to, struct work *work, struct node *doc, unsigned depth)
 {
     if (doc->n > doc->n_sorted)
-        sort_entries(doc);
+        sort_entries(work, doc);
+    (void)work_take(work, doc->n); /* those that were removed leave no text */
     bool first = true;
     strbuf_add_char(to, '{');
     for (uint32_t i = 0; i < doc->n; i++) {
@@ -252,20 +268,20 @@ static bool write_members(struct strbuf *to, struct node *doc, unsigned depth)
         first = false;
         json_add_string(to, doc->entries[i].key);
         strbuf_add_char(to, ':');
-        if (!write_node(to, doc->entries[i].node, depth))
+        if (!write_node(to, work, doc->entries[i].node, depth))
             return false;
     }
     strbuf_add_char(to, '}');
     return true;
 }
 
-static bool write_items(struct strbuf *to, struct node *ary, unsigned depth)
+static bool write_items(struct strbuf *to, struct work *work, struct node *ary, unsigned depth)
 {
     strbuf_add_char(to, '[');
     for (uint32_t i = 0; i < ary->n; i++) {
         if (i)
             strbuf_add_char(to, ',');
-        if (!write_node(to, ary->items[i], depth))
+        if (!write_node(to, work, ary->items[i], depth))
             return false;
     }
     strbuf_add_char(to, ']');
@@ -273,7 +289,7 @@ static bool write_items(struct strbuf *to, struct node *ary, unsigned depth)
 }
 
 /* Operations can nest documents into each other beyond what the parser takes. */
-static bool write_node(struct strbuf *to, struct node *n, unsigned depth)
+static bool write_node(struct strbuf *to, struct work *work, struct node *n, unsigned depth)
 {
     if (!n || !n->raw.p || n->nil) {
         STRBUF_ADD_LIT(to, "null");
@@ -285,14 +301,14 @@ static bool write_node(struct strbuf *to, struct node *n, unsigned depth)
     }
     if (depth == VALUE_DEPTH_MAX)
         return false;
-    return n->kind == NODE_DOC ? write_members(to, n, depth + 1) : write_items(to, n, depth + 1);
+    return n->kind == NODE_DOC ? write_members(to, work, n, depth + 1) : write_items(to, work, n, depth + 1);
 }
 
-bool doc_text(struct arena *a, struct node *n, struct str *ret_text)
+bool doc_text(struct arena *a, struct work *work, struct node *n, struct str *ret_text)
 {
     struct strbuf b;
     strbuf_init(&b, STRBUF_NO_MAX);
-    bool good = write_node(&b, n, 0);
+    bool good = write_node(&b, work, n, 0);
     if (good)
         *ret_text = arena_str(a, strbuf_str(&b));
     strbuf_fini(&b);

@@ -6,6 +6,9 @@
  * Both is visible to clients (raw fields, quoted documents, findings), which is why it is done as upstream
  * does. A null inside a container is a NULL node.
  *
+ * Whatever walks, sorts, compares or writes nodes charges it to the budget of the patch. What could not be paid is noticed
+ * by the next who takes from it: nothing is left then.
+ *
  * Thread: any. Memory: nodes live in the arena, texts in the parsed text or the arena. */
 #pragma once
 
@@ -32,11 +35,13 @@ struct node {
     };
 };
 
+/* A patch is to be applied to a document of ours: sets the budget, and charges reading both. */
+enum err_code doc_begin(struct work *work, struct str document, struct str patch, struct err *e) ERR_MUST_CHECK;
 /* False when the text is not JSON or nested deeper than VALUE_DEPTH_MAX. */
 bool doc_parse(struct arena *a, struct str text, struct node **ret_node);
 /* "object", "array", "string", "number", "bool", "null". */
 const char *doc_json_type(const struct node *n);
-void doc_touch(struct node *n);
+void doc_touch(struct work *work, struct node *n);
 /* Of a touched document: the place of the member's node, or NULL. */
 struct node **doc_find(struct node *doc, struct str key);
 void doc_put(struct arena *a, struct node *doc, struct str key, struct node *value);
@@ -45,10 +50,10 @@ bool doc_remove(struct node *doc, struct str key);
 /* Both move the elements behind the place. */
 void ary_insert(struct arena *a, struct node *ary, uint32_t at, struct node *value);
 void ary_remove(struct node *ary, uint32_t at);
-/* Touches what it compares. Scalars are equal when they are spelled alike. */
-bool doc_equal(struct node *a, struct node *b);
-/* The text; false when it is nested too deep. */
-bool doc_text(struct arena *a, struct node *n, struct str *ret_text);
+/* Touches what it compares. Scalars are equal when they are spelled alike. False when the budget is spent. */
+bool doc_equal(struct work *work, struct node *a, struct node *b);
+/* The text, which is for the caller to charge; false when it is nested too deep. */
+bool doc_text(struct arena *a, struct work *work, struct node *n, struct str *ret_text);
 
 /* Texts about unknown and duplicate fields, bounded by the limits of patch.h. */
 struct texts {
@@ -56,13 +61,14 @@ struct texts {
     const char **at;
     unsigned n, cap;
     size_t n_bytes;
+    bool full; /* one did not fit: others are not looked at */
 };
 void texts_add(struct texts *t, struct str text);
 
 /* What strict decoding of the patch itself complains about; BAD_REQUEST when it does not decode. */
-enum err_code json_patch_check(struct arena *a, struct str patch, struct texts *findings,
+enum err_code json_patch_check(struct arena *a, struct work *work, struct str patch, struct texts *findings,
                                struct err *e) ERR_MUST_CHECK;
-enum err_code plain_check(struct arena *a, struct str patch, struct texts *findings,
+enum err_code plain_check(struct arena *a, struct work *work, struct str patch, struct texts *findings,
                           struct err *e) ERR_MUST_CHECK;
 
 /* A plain value to a typed one without a detour over text, as the API server does after a strategic merge.

@@ -11,7 +11,8 @@
 
 void texts_add(struct texts *t, struct str text)
 {
-    if (t->n == PATCH_FINDINGS_MAX || t->n_bytes + text.n > PATCH_FINDINGS_BYTES_MAX)
+    t->full = t->full || t->n == PATCH_FINDINGS_MAX || t->n_bytes + text.n > PATCH_FINDINGS_BYTES_MAX;
+    if (t->full)
         return;
     if (t->n == t->cap) {
         unsigned cap = t->cap ? t->cap * 2 : 8;
@@ -27,6 +28,7 @@ void texts_add(struct texts *t, struct str text)
 
 struct finder {
     struct arena *arena;
+    struct work *work;
     struct texts *findings;
     const char *prefix;
     struct strbuf path;
@@ -49,9 +51,11 @@ static size_t push_index(struct finder *f, uint32_t index)
     return before;
 }
 
+/* The path can be as long as the body, and what is told already is made again only to see that: both are paid for. */
 static void note(struct finder *f, const char *what, struct str key)
 {
-    if (f->findings->n >= JSON_FINDINGS_MAX)
+    if (f->findings->n >= JSON_FINDINGS_MAX || f->findings->full ||
+        !work_take(f->work, (uint64_t)f->path.n + key.n + f->findings->n_bytes))
         return;
     size_t before = push_key(f, key);
     struct strbuf text;
@@ -76,18 +80,23 @@ static int by_key_and_place(const void *a, const void *b)
 
 /* One flag a member: it is the second with its key. NULL when there is none; the third is told by the
  * second. */
-static bool *mark_duplicates(struct arena *a, const struct node *doc)
+static bool *mark_duplicates(struct finder *f, const struct node *doc)
 {
-    const struct entry **order = arena_alloc(a, doc->n * sizeof(*order));
+    const struct entry **order = arena_alloc(f->arena, doc->n * sizeof(*order));
     bool *marks = NULL;
-    for (uint32_t i = 0; i < doc->n; i++)
+    uint64_t n_bytes = 0;
+    for (uint32_t i = 0; i < doc->n; i++) {
         order[i] = &doc->entries[i];
+        n_bytes += doc->entries[i].key.n + 1;
+    }
+    if (!work_take(f->work, work_of_sorting(doc->n, n_bytes)))
+        return NULL;
     qsort(order, doc->n, sizeof(*order), by_key_and_place);
     for (uint32_t i = 1; i < doc->n; i++) {
         if (!str_eq(order[i - 1]->key, order[i]->key))
             continue;
         if (!marks)
-            marks = ARENA_NEW_N(a, bool, doc->n);
+            marks = ARENA_NEW_N(f->arena, bool, doc->n);
         bool second = i == 1 || !str_eq(order[i - 2]->key, order[i]->key);
         marks[order[i]->ordinal] = second;
     }
@@ -106,7 +115,7 @@ static void find_duplicates(struct finder *f, const struct node *n)
         }
         return;
     }
-    const bool *marks = n->n > 1 ? mark_duplicates(f->arena, n) : NULL;
+    const bool *marks = n->n > 1 ? mark_duplicates(f, n) : NULL;
     for (uint32_t i = 0; i < n->n; i++) {
         if (marks && marks[i])
             note(f, "duplicate", n->entries[i].key);
@@ -116,8 +125,10 @@ static void find_duplicates(struct finder *f, const struct node *n)
     }
 }
 
-static enum err_code parse(struct arena *a, struct str text, struct node **ret_root, struct err *e)
+static enum err_code parse(struct arena *a, struct work *work, struct str text, struct node **ret_root, struct err *e)
 {
+    if (work_begin(work, text.n, e) || work_begin(work, text.n, e)) /* to check it, and to parse it */
+        return e->code;
     if (json_check(text, e))
         return e->code;
     if (!doc_parse(a, text, ret_root))
@@ -125,10 +136,10 @@ static enum err_code parse(struct arena *a, struct str text, struct node **ret_r
     return ERR_OK;
 }
 
-enum err_code plain_check(struct arena *a, struct str patch, struct texts *findings, struct err *e)
+enum err_code plain_check(struct arena *a, struct work *work, struct str patch, struct texts *findings, struct err *e)
 {
     struct node *root = NULL;
-    if (parse(a, patch, &root, e))
+    if (parse(a, work, patch, &root, e))
         return e->code;
     if (root && root->kind != NODE_DOC)
         return err_set(e, ERR_BAD_REQUEST,
@@ -136,11 +147,11 @@ enum err_code plain_check(struct arena *a, struct str patch, struct texts *findi
                        doc_json_type(root));
     if (!findings)
         return ERR_OK;
-    struct finder f = { .arena = a, .findings = findings, .prefix = "" };
+    struct finder f = { .arena = a, .work = work, .findings = findings, .prefix = "" };
     strbuf_init(&f.path, STRBUF_NO_MAX);
     find_duplicates(&f, root);
     strbuf_fini(&f.path);
-    return ERR_OK;
+    return work_take(work, 1) ? ERR_OK : work_error(e);
 }
 
 enum op_field { OP_OP, OP_PATH, OP_FROM, OP_VALUE, OP_UNKNOWN };
@@ -192,17 +203,17 @@ static enum err_code check_operation(struct finder *f, const struct node *op, st
     return ERR_OK;
 }
 
-enum err_code json_patch_check(struct arena *a, struct str patch, struct texts *findings, struct err *e)
+enum err_code json_patch_check(struct arena *a, struct work *work, struct str patch, struct texts *findings, struct err *e)
 {
     struct node *root = NULL;
-    if (parse(a, patch, &root, e))
+    if (parse(a, work, patch, &root, e))
         return e->code;
     if (root && root->kind != NODE_ARY)
         return err_set(e, ERR_BAD_REQUEST,
                        "json: cannot unmarshal %s into Go value of type []handlers.jsonPatchOp",
                        doc_json_type(root));
     enum err_code rc = ERR_OK;
-    struct finder f = { .arena = a, .findings = findings, .prefix = "json patch " };
+    struct finder f = { .arena = a, .work = work, .findings = findings, .prefix = "json patch " };
     strbuf_init(&f.path, STRBUF_NO_MAX);
     for (uint32_t i = 0; root && i < root->n && !rc; i++) {
         size_t before = push_index(&f, i);
@@ -210,5 +221,5 @@ enum err_code json_patch_check(struct arena *a, struct str patch, struct texts *
         f.path.n = before;
     }
     strbuf_fini(&f.path);
-    return rc;
+    return rc || work_take(work, 1) ? rc : work_error(e);
 }

@@ -252,11 +252,11 @@ static void want_label(struct finder *f, sym key, sym value, bool topological)
         vec_push(&f->wanted, (struct wanted_label){ key, value, topological });
 }
 
-/* A number that the rule takes, as text; negative ones cannot be values of labels. */
+/* A number that the rule takes, as text. Those of rules are values of labels, and so never negative. */
 static sym number_for(struct finder *f, const struct match_rule *r)
 {
     bool above = r->op == MATCH_GT;
-    if (above ? r->number == INT64_MAX || r->number < -1 : r->number < 1)
+    if (above ? r->number == INT64_MAX : r->number == 0)
         return SYM_NONE;
     const char *text = arena_printf(f->arena, "%lld", (long long)r->number + (above ? 1 : -1));
     return finder_sym(f, str_of(text));

@@ -84,7 +84,7 @@ static enum err_code drain_selected(struct sim_changes *c, struct sim_input *in,
                                     struct err *e)
 {
     struct selector selector;
-    if (selector_parse(e->arena, str_of(change->name), &selector, e))
+    if (selector_parse(e->arena, WORK_OWN, str_of(change->name), &selector, e))
         return err_wrap(e, "--drain -l \"%s\"", change->name);
     size_t n = 0;
     for (size_t i = 0; i < in->objects.n; i++) {

@@ -98,7 +98,8 @@ static void check_body(struct arena *a, const struct type *t, struct str text, s
     must(reads || e.message[0]);
     if (reads && o.type == t)
         must(decodes);
-    bool strict = !object_decode(a, WORK_OWN, MEDIA_JSON, text, endpoint, VALIDATION_STRICT, &findings, &o, &e);
+    struct work work = work_init(REQUEST_BYTES_MAX);
+    bool strict = !object_decode(a, &work, MEDIA_JSON, text, endpoint, VALIDATION_STRICT, &findings, &o, &e);
     must(strict || e.message[0]);
 }
 

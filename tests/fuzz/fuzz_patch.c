@@ -23,8 +23,9 @@ static void patch_plain(struct arena *a, bool json, struct str document, struct 
     struct str got, again;
     struct err e;
     err_init(&e, a);
-    enum err_code rc = json ? json_patch_apply(a, WORK_OWN, document, patch, &got, &e)
-                            : merge_patch_apply(a, WORK_OWN, document, patch, &got, &e);
+    struct work work = work_init(PATCH_BYTES_MAX);
+    enum err_code rc = json ? json_patch_apply(a, &work, document, patch, &got, &e)
+                            : merge_patch_apply(a, &work, document, patch, &got, &e);
     if (rc || json_check(got, &e)) /* operations may nest deeper than text may be */
         return;
     must(!json_patch_apply(a, WORK_OWN, got, STR("[]"), &again, &e));
@@ -70,7 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct str all = arena_str(&a, (struct str){ (const char *)data + 1, n - 1 });
     struct str document = str_first(all, str_index(all, '\0'));
     unsigned pick = data[0];
-    struct patch patch = { WORK_OWN, pick % 3, pick / 3 % 3, str_from(all, document.n + 1) };
+    struct work work = work_init(PATCH_BYTES_MAX);
+    struct patch patch = { &work, pick % 3, pick / 3 % 3, str_from(all, document.n + 1) };
     if (pick / 9 % 5 == 4)
         patch_plain(&a, pick % 2, document, patch.body);
     else

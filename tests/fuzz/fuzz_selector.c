@@ -8,6 +8,8 @@
 #include "api/selector_parse.h"
 #include "tests/fuzz/effort.h"
 
+enum { SELECTOR_BYTES_MAX = 3 << 20 }; /* canonical texts are longer than what the fuzzer makes */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 static void check(bool condition)
@@ -22,7 +24,9 @@ static struct str label_text(struct arena *a, struct str text, bool *ret_ok)
     struct err e;
     err_init(&e, a);
     struct selector s;
-    *ret_ok = selector_parse(a, text, &s, &e) == ERR_OK;
+    struct work work = work_init(SELECTOR_BYTES_MAX);
+    *ret_ok = selector_parse(a, &work, text, &s, &e) == ERR_OK;
+    check(*ret_ok || e.code != ERR_TOO_LARGE); /* no text takes more work than it is given */
     if (!*ret_ok) {
         check(e.message && *e.message);
         return (struct str){ 0 };
@@ -37,7 +41,9 @@ static struct str field_text(struct arena *a, struct str text, bool *ret_ok)
     struct err e;
     err_init(&e, a);
     struct field_selector s;
-    *ret_ok = field_selector_parse(a, text, &s, &e) == ERR_OK;
+    struct work work = work_init(SELECTOR_BYTES_MAX);
+    *ret_ok = field_selector_parse(a, &work, text, &s, &e) == ERR_OK;
+    check(*ret_ok || e.code != ERR_TOO_LARGE);
     if (!*ret_ok) {
         check(e.message && *e.message);
         return (struct str){ 0 };

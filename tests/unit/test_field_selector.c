@@ -38,7 +38,7 @@ TEST(texts_parse_to_their_canonical_form)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         begin();
         struct field_selector s = { 0 };
-        enum err_code rc = field_selector_parse(&arena, str_of(rows[i].text), &s, &e);
+        enum err_code rc = field_selector_parse(&arena, WORK_OWN, str_of(rows[i].text), &s, &e);
         if (rows[i].error) {
             CHECK_INT(rows[i].name, rc, ERR_BAD_REQUEST);
             CHECK_TEXT(rows[i].name, e.message, rows[i].error);
@@ -54,9 +54,9 @@ TEST(bytes_that_are_not_utf8_are_replaced_only_beside_escapes)
 {
     begin();
     struct field_selector s = { 0 };
-    CHECK_INT("plain", field_selector_parse(&arena, STR("a=\xff"), &s, &e), ERR_OK);
+    CHECK_INT("plain", field_selector_parse(&arena, WORK_OWN, STR("a=\xff"), &s, &e), ERR_OK);
     CHECK_STR("plain", s.at[0].value, STR("\xff"));
-    CHECK_INT("escape", field_selector_parse(&arena, STR("a=\xff\\,\xe2\x82"), &s, &e), ERR_OK);
+    CHECK_INT("escape", field_selector_parse(&arena, WORK_OWN, STR("a=\xff\\,\xe2\x82"), &s, &e), ERR_OK);
     CHECK_STR("escape", s.at[0].value, STR("\uFFFD,\uFFFD\uFFFD"));
     arena_fini(&arena);
 }
@@ -81,7 +81,7 @@ TEST(fields_that_are_missing_count_as_empty)
     begin();
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct field_selector s = { 0 };
-        CHECK_INT("parse", field_selector_parse(&arena, str_of(rows[i].selector), &s, &e), ERR_OK);
+        CHECK_INT("parse", field_selector_parse(&arena, WORK_OWN, str_of(rows[i].selector), &s, &e), ERR_OK);
         CHECK_INT(rows[i].selector, field_selector_matches(&s, (struct labels){ list, 2 }),
                   rows[i].match);
     }
@@ -92,7 +92,7 @@ TEST(an_exact_value_is_known_without_looking_at_objects)
 {
     begin();
     struct field_selector s = { 0 };
-    CHECK_INT("parse", field_selector_parse(&arena, STR("a=1,b!=2"), &s, &e), ERR_OK);
+    CHECK_INT("parse", field_selector_parse(&arena, WORK_OWN, STR("a=1,b!=2"), &s, &e), ERR_OK);
     CHECK_STR("equals", *field_selector_exact(&s, STR("a")), STR("1"));
     CHECK(!field_selector_exact(&s, STR("b")));
     CHECK(!field_selector_exact(&s, STR("c")));

@@ -2,6 +2,7 @@
 #include "forms/fill.h"
 
 #include "api/schema_slots.h"
+#include "base/work.h"
 #include "codec/json.h"
 #include "codec/proto.h"
 #include "tests/test.h"
@@ -166,7 +167,7 @@ static void check(const char *what, enum typed_format format, struct str bytes, 
     struct object o = { 0 };
     struct strbuf got;
     strbuf_init(&got, STRBUF_NO_MAX);
-    if (fill_decode(&a, &object_type, format, bytes, &o, &e))
+    if (fill_decode(&a, WORK_OWN, &object_type, format, bytes, &o, &e))
         strbuf_printf(&got, "! %s", e.message);
     else
         dump(&got, &o);
@@ -279,7 +280,7 @@ TEST(broken_json_is_refused)
         struct err e;
         err_init(&e, &a);
         struct object o = { 0 };
-        CHECK_INT(texts[i], fill_decode(&a, &object_type, TYPED_JSON, str_of(texts[i]), &o, &e), ERR_BAD_REQUEST);
+        CHECK_INT(texts[i], fill_decode(&a, WORK_OWN, &object_type, TYPED_JSON, str_of(texts[i]), &o, &e), ERR_BAD_REQUEST);
         CHECK(e.message && *e.message);
         arena_fini(&a);
     }
@@ -339,7 +340,7 @@ TEST(broken_protobuf_is_refused)
         struct err e;
         err_init(&e, &a);
         struct object o = { 0 };
-        CHECK_INT(rows[i].name, fill_decode(&a, &object_type, TYPED_PROTOBUF, rows[i].bytes, &o, &e),
+        CHECK_INT(rows[i].name, fill_decode(&a, WORK_OWN, &object_type, TYPED_PROTOBUF, rows[i].bytes, &o, &e),
                   ERR_BAD_REQUEST);
         CHECK(e.message && *e.message);
         arena_fini(&a);
@@ -371,18 +372,18 @@ TEST(sizes_are_limited)
     struct object o = { 0 };
     const char *head = "{\"spec\":{\"containers\":[{\"args\":[", *tail = "]}]}}";
     struct str most = repeat(&b, head, "\"\"", FILL_ITEMS_MAX, tail);
-    CHECK(!fill_decode(&a, &object_type, TYPED_JSON, most, &o, &e));
+    CHECK(!fill_decode(&a, WORK_OWN, &object_type, TYPED_JSON, most, &o, &e));
     CHECK_INT("all of them", o.spec.containers.at[0].args.n, FILL_ITEMS_MAX);
     struct str more = repeat(&b, head, "\"\"", FILL_ITEMS_MAX + 1, tail);
     o = (struct object){ 0 };
-    CHECK_INT("one more", fill_decode(&a, &object_type, TYPED_JSON, more, &o, &e), ERR_TOO_LARGE);
+    CHECK_INT("one more", fill_decode(&a, WORK_OWN, &object_type, TYPED_JSON, more, &o, &e), ERR_TOO_LARGE);
     CHECK_TEXT("text", e.message, "Container.args: more than 65535 items");
     o = (struct object){ 0 };
     struct str deep = repeat(&b, "{\"odd\":", "[", 1, "");
     for (int i = 0; i < 20000; i++)
         strbuf_add_char(&b, '[');
     deep = strbuf_str(&b);
-    CHECK_INT("deep nesting", fill_decode(&a, &object_type, TYPED_JSON, deep, &o, &e), ERR_BAD_REQUEST);
+    CHECK_INT("deep nesting", fill_decode(&a, WORK_OWN, &object_type, TYPED_JSON, deep, &o, &e), ERR_BAD_REQUEST);
     strbuf_fini(&b);
     arena_fini(&a);
 }

@@ -1,6 +1,7 @@
 /* Selectors over syms: they match what label_selector.h and node_selector.h say. */
 #include "forms/match.h"
 
+#include "base/work.h"
 #include "forms/inputs.h"
 #include "forms/workload.h"
 #include "tests/test.h"
@@ -89,9 +90,9 @@ struct nodes_in {
 
 static struct node_rules make_rules(struct world *w, const char *json)
 {
-    struct build b = { &w->arena, &w->syms, &w->e };
+    struct build b = { &w->arena, &w->syms, &w->e, WORK_OWN, false };
     struct node_selector_in *in = ARENA_NEW(&w->arena, struct node_selector_in);
-    if (fill_decode(&w->arena, &fill_node_selector, TYPED_JSON, str_of(json), in, &w->e))
+    if (fill_decode(&w->arena, WORK_OWN, &fill_node_selector, TYPED_JSON, str_of(json), in, &w->e))
         FAIL("%s", w->e.message);
     return build_node_rules(&b, in);
 }

@@ -41,7 +41,7 @@ TEST(errors_name_term_and_entry)
         struct node_selector_term terms[] = { on(&zone_a, NULL), rows[i].term };
         struct node_selector selector = { terms, 2 };
         struct field_path at = field_child(NULL, "p");
-        struct node_matcher m = node_selector_compile(&arena, &selector, &at);
+        struct node_matcher m = node_selector_compile(&arena, WORK_OWN, &selector, &at);
         CHECK_STR("error", m.error, str_of(rows[i].error));
         CHECK(!m.at[0].broken);
         CHECK(m.at[1].broken);
@@ -53,7 +53,7 @@ TEST(a_number_must_also_be_a_label_value)
 {
     arena_init(&arena);
     struct node_selector_term term = on(&negative, NULL);
-    struct node_matcher m = node_selector_compile(&arena, &(struct node_selector){ &term, 1 }, NULL);
+    struct node_matcher m = node_selector_compile(&arena, WORK_OWN, &(struct node_selector){ &term, 1 }, NULL);
     CHECK(str_starts(m.error, STR("nodeSelectorTerms[0].matchExpressions[0].values[0][n]: Invalid value: "
                                   "\"-3\": a valid label must be")));
     arena_fini(&arena);
@@ -63,11 +63,11 @@ TEST(terms_without_weight_are_left_out)
 {
     arena_init(&arena);
     const struct preferred_term terms[] = { { 5, on(&zone_a, NULL) }, { 100, on(NULL, NULL) }, { 0, on(&odd, NULL) } };
-    struct node_matcher m = preferred_terms_compile(&arena, terms, 3, NULL);
+    struct node_matcher m = preferred_terms_compile(&arena, WORK_OWN, terms, 3, NULL);
     CHECK_STR("weight 0 is not even parsed", m.error, STR(""));
     CHECK_INT("terms", m.n, 1);
     const struct preferred_term broken[] = { { 1, on(&zone_a, NULL) }, { 1, on(NULL, &two_names) } };
-    m = preferred_terms_compile(&arena, broken, 2, NULL);
+    m = preferred_terms_compile(&arena, WORK_OWN, broken, 2, NULL);
     CHECK_STR("error", m.error,
               STR("[1].matchFields[0].values: Invalid value: [\"x\",\"y\"]: must have one element"));
     arena_fini(&arena);

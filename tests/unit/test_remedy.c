@@ -56,6 +56,27 @@ static void number(struct data *d)
         "{'matchExpressions':[{'key':'cores','operator':'Gt','values':['7']}]}";
 }
 
+static void more_than_all(struct data *d)
+{
+    add_node(d, "a", 1000);
+    add_pod(d, "target", NULL, 100)->node_terms =
+        "{'matchExpressions':[{'key':'cores','operator':'Gt','values':['9223372036854775807']}]}";
+}
+
+static void less_than_one(struct data *d)
+{
+    add_node(d, "a", 1000);
+    add_pod(d, "target", NULL, 100)->node_terms =
+        "{'matchExpressions':[{'key':'cores','operator':'Lt','values':['1']}]}";
+}
+
+static void more_than_zero(struct data *d)
+{
+    add_node(d, "a", 1000);
+    add_pod(d, "target", NULL, 100)->node_terms =
+        "{'matchExpressions':[{'key':'cores','operator':'Gt','values':['0']}]}";
+}
+
 static void less_than_zero(struct data *d)
 {
     add_node(d, "a", 1000);
@@ -200,6 +221,14 @@ static const struct row {
       "drop disk=ssd from the pod's node selector (no node has disk=ssd; node b has disk=hdd) (then node a or one of 1 more)" },
     { "a number that is large enough", number,
       "add the label cores=8 to node a\n"
+      "drop the pod's required node affinity (then node a)" },
+    { "no number is larger than the largest", more_than_all,
+      "drop the pod's required node affinity (then node a)" },
+    { "the smallest number", less_than_one,
+      "add the label cores=0 to node a\n"
+      "drop the pod's required node affinity (then node a)" },
+    { "one more than nothing", more_than_zero,
+      "add the label cores=1 to node a\n"
       "drop the pod's required node affinity (then node a)" },
     { "no value of a label is less than zero", less_than_zero,
       "drop the pod's required node affinity (then node a)" },

@@ -52,7 +52,7 @@ TEST(texts_parse_to_their_canonical_form)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         begin();
         struct selector s = { 0 };
-        enum err_code rc = selector_parse(&arena, str_of(rows[i].text), &s, &e);
+        enum err_code rc = selector_parse(&arena, WORK_OWN, str_of(rows[i].text), &s, &e);
         if (rows[i].error) {
             CHECK_INT(rows[i].name, rc, ERR_BAD_REQUEST);
             CHECK_TEXT(rows[i].name, e.message, rows[i].error);
@@ -68,9 +68,9 @@ TEST(a_nul_ends_the_text_but_not_behind_a_token)
 {
     begin();
     struct selector s = { 0 };
-    CHECK_INT("behind a comma", selector_parse(&arena, STR("a,\0b"), &s, &e), ERR_OK);
+    CHECK_INT("behind a comma", selector_parse(&arena, WORK_OWN, STR("a,\0b"), &s, &e), ERR_OK);
     CHECK_STR("behind a comma", selector_text(&arena, &s), STR("a,b"));
-    CHECK_INT("behind a space", selector_parse(&arena, STR("a \0,b"), &s, &e), ERR_OK);
+    CHECK_INT("behind a space", selector_parse(&arena, WORK_OWN, STR("a \0,b"), &s, &e), ERR_OK);
     CHECK_STR("behind a space", selector_text(&arena, &s), STR("a"));
     arena_fini(&arena);
 }
@@ -78,7 +78,7 @@ TEST(a_nul_ends_the_text_but_not_behind_a_token)
 static bool matches(const char *selector, struct labels labels)
 {
     struct selector s = { 0 };
-    CHECK_INT(selector, selector_parse(&arena, str_of(selector), &s, &e), ERR_OK);
+    CHECK_INT(selector, selector_parse(&arena, WORK_OWN, str_of(selector), &s, &e), ERR_OK);
     return selector_matches(&s, labels);
 }
 
@@ -111,7 +111,7 @@ TEST(an_exact_value_is_known_without_looking_at_objects)
 {
     begin();
     struct selector s = { 0 };
-    CHECK_INT("parse", selector_parse(&arena, STR("a=1,b in (2),c in (3,4),d!=5,!e"), &s, &e), ERR_OK);
+    CHECK_INT("parse", selector_parse(&arena, WORK_OWN, STR("a=1,b in (2),c in (3,4),d!=5,!e"), &s, &e), ERR_OK);
     CHECK_STR("equals", *selector_exact(&s, STR("a")), STR("1"));
     CHECK_STR("in", *selector_exact(&s, STR("b")), STR("2"));
     CHECK(!selector_exact(&s, STR("c")));
@@ -125,14 +125,14 @@ TEST(an_absent_object_matches_nothing_and_an_empty_one_everything)
 {
     begin();
     struct selector s = { 0 };
-    CHECK_INT("absent", label_selector_compile(&arena, NULL, &s, &e), ERR_OK);
+    CHECK_INT("absent", label_selector_compile(&arena, WORK_OWN, NULL, &s, &e), ERR_OK);
     CHECK(!selector_matches(&s, (struct labels){ 0 }));
     CHECK(!selector_empty(&s));
     struct label_selector empty = { 0 };
-    CHECK_INT("empty", label_selector_compile(&arena, &empty, &s, &e), ERR_OK);
+    CHECK_INT("empty", label_selector_compile(&arena, WORK_OWN, &empty, &s, &e), ERR_OK);
     CHECK(selector_matches(&s, (struct labels){ 0 }));
     CHECK(selector_empty(&s));
-    CHECK_STR("format", label_selector_format(&arena, NULL), STR("<none>"));
+    CHECK_STR("format", label_selector_format(&arena, WORK_OWN, NULL), STR("<none>"));
     arena_fini(&arena);
 }
 
@@ -144,9 +144,9 @@ TEST(an_object_keeps_its_values_but_prints_them_sorted)
     const struct label label = { STR("k"), STR("v") };
     struct label_selector ls = { { &label, 1 }, &expression, 1 };
     struct selector s = { 0 };
-    CHECK_INT("compile", label_selector_compile(&arena, &ls, &s, &e), ERR_OK);
+    CHECK_INT("compile", label_selector_compile(&arena, WORK_OWN, &ls, &s, &e), ERR_OK);
     CHECK_STR("text", selector_text(&arena, &s), STR("k=v,k in (a,b,b)"));
-    CHECK_STR("format", label_selector_format(&arena, &ls), STR("k=v,k in (a,b,b)"));
+    CHECK_STR("format", label_selector_format(&arena, WORK_OWN, &ls), STR("k=v,k in (a,b,b)"));
     CHECK_STR("first value", s.at[1].values.at[0], STR("b"));
     CHECK(requirement_matches(&s.at[1], (struct labels){ &(struct label){ STR("k"), STR("a") }, 1 }));
     arena_fini(&arena);
@@ -172,9 +172,9 @@ TEST(bad_objects_say_why)
         begin();
         struct label_selector ls = { { 0 }, &rows[i].expression, 1 };
         struct selector s;
-        CHECK_INT(rows[i].name, label_selector_compile(&arena, &ls, &s, &e), ERR_BAD_REQUEST);
+        CHECK_INT(rows[i].name, label_selector_compile(&arena, WORK_OWN, &ls, &s, &e), ERR_BAD_REQUEST);
         CHECK_TEXT(rows[i].name, e.message, rows[i].error);
-        CHECK_STR(rows[i].name, label_selector_format(&arena, &ls), STR("<error>"));
+        CHECK_STR(rows[i].name, label_selector_format(&arena, WORK_OWN, &ls), STR("<error>"));
         struct field_errors errs;
         field_errors_init(&errs, &arena);
         struct field_path at = field_child(NULL, "s");
@@ -231,7 +231,7 @@ TEST(large_texts_take_no_more_than_they_should)
         begin();
         struct str text = repeated(rows[i].head, rows[i].part, 200000, rows[i].tail);
         struct selector s = { 0 };
-        CHECK_INT(rows[i].name, selector_parse(&arena, text, &s, &e), rows[i].rc);
+        CHECK_INT(rows[i].name, selector_parse(&arena, WORK_OWN, text, &s, &e), rows[i].rc);
         CHECK(arena.n_bytes < 200u << 20);
         arena_fini(&arena);
     }

@@ -550,6 +550,33 @@ TEST(decisions_are_handed_out_to_be_written)
     cluster_fini(&cl);
 }
 
+/* A claim changed since it was looked at. What was assumed before that shows is taken back. */
+TEST(assuming_that_fails_half_way_leaves_nothing_assumed)
+{
+    struct cluster cl;
+    world_init(&cl);
+    const struct plugin_instance *p = cluster_plugin(&cl);
+    struct data *d = p->data;
+    add_claim(&cl, "c", "1Gi", "local", "");
+    add_claim(&cl, "d", "1Gi", "made", "");
+    add_claim(&cl, "e", "1Gi", "made", "");
+    add_claim(&cl, "other", "1Gi", "local", "");
+    add_volume(&cl, "v1", "1Gi", "a", "");
+    try_pod(&cl, "[" CLAIM("c") "," CLAIM("d") "," CLAIM("e") "]");
+    CHECK_TEXT("filter", filter_says(&cl, "a"), "");
+    sym ns = sym_find(&cl.syms, STR("ns"));
+    const struct pvc *old = pvc_ref(objects_get(cl.objects, OBJECT_PERSISTENT_VOLUME_CLAIM, ns, STR("e")));
+    PVC(&cl, "{'metadata':{'name':'e','namespace':'ns','resourceVersion':'6'},'spec':{'storageClassName':'made'}}");
+    CHECK_TEXT("reserve", verdict_says(&cl, p->plugin->reserve(p, &cl.cycle, cluster_row(&cl, "a"))),
+               "ERR \"ns/e\" is out of sync (stored: 6, assume: 5)");
+    CHECK_INT("volumes assumed", d->binder.volumes.by_name.n, 0);
+    CHECK_INT("claims assumed", d->binder.claims.by_name.n, 0);
+    try_pod(&cl, "[" CLAIM("other") "]");
+    CHECK_TEXT("the volume is free", plan_on(&cl, "a"), " other=v1");
+    pvc_unref(&cl.syms, old);
+    cluster_fini(&cl);
+}
+
 /* The scheduler undoes all of Reserve, also for a pod whose Reserve was never reached. */
 TEST(nothing_reserved_is_nothing_to_undo)
 {

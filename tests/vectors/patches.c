@@ -73,7 +73,8 @@ static void check_typed_result(struct vector_case *c, const struct type *t)
         vector_mismatch(c, "original: %s", e.message);
         return;
     }
-    struct patch patch = { WORK_OWN, patch_type(vector_str(c->record, "type")),
+    struct work work = work_init(PATCH_BYTES_MAX);
+    struct patch patch = { &work, patch_type(vector_str(c->record, "type")),
                            field_validation(vector_str(c->record, "fieldValidation")), vector_bytes(c, "patch") };
     struct patch_outcome outcome;
     if (patch_apply(c->arena, t, &original, &patch, &outcome, &e)) {
@@ -97,8 +98,9 @@ static void check_plain(struct vector_case *c)
     struct err e;
     err_init(&e, c->arena);
     bool json = patch_type(vector_str(c->record, "type")) == PATCH_TYPE_JSON;
-    enum err_code rc = json ? json_patch_apply(c->arena, WORK_OWN, original, patch, &result, &e)
-                            : merge_patch_apply(c->arena, WORK_OWN, original, patch, &result, &e);
+    struct work work = work_init(PATCH_BYTES_MAX);
+    enum err_code rc = json ? json_patch_apply(c->arena, &work, original, patch, &result, &e)
+                            : merge_patch_apply(c->arena, &work, original, patch, &result, &e);
     if (rc && !vector_has(c->record, "code")) {
         vector_mismatch(c, "refused: %s", e.message);
     } else if (rc) {

@@ -98,7 +98,7 @@ static void check_label(struct vector_case *c)
     struct err e;
     err_init(&e, c->arena);
     struct selector s;
-    enum err_code rc = selector_parse(c->arena, vector_str(c->record, "in"), &s, &e);
+    enum err_code rc = selector_parse(c->arena, WORK_OWN, vector_str(c->record, "in"), &s, &e);
     if (compare_outcome(c, rc, &e))
         compare_selector(c, &s);
 }
@@ -134,10 +134,10 @@ static void check_label_selector(struct vector_case *c)
     const struct label_selector *ls =
         read_label_selector(c->arena, yyjson_obj_get(c->record, "selector"));
     struct selector s;
-    enum err_code rc = label_selector_compile(c->arena, ls, &s, &e);
+    enum err_code rc = label_selector_compile(c->arena, WORK_OWN, ls, &s, &e);
     if (compare_outcome(c, rc, &e))
         compare_selector(c, &s);
-    vector_text(c, "format", label_selector_format(c->arena, ls), vector_str(c->record, "format"));
+    vector_text(c, "format", label_selector_format(c->arena, WORK_OWN, ls), vector_str(c->record, "format"));
     compare_validation(c, ls);
 }
 
@@ -146,7 +146,7 @@ static void check_field(struct vector_case *c)
     struct err e;
     err_init(&e, c->arena);
     struct field_selector s;
-    enum err_code rc = field_selector_parse(c->arena, vector_str(c->record, "in"), &s, &e);
+    enum err_code rc = field_selector_parse(c->arena, WORK_OWN, vector_str(c->record, "in"), &s, &e);
     if (!compare_outcome(c, rc, &e))
         return;
     vector_text(c, "out", field_selector_text(c->arena, &s), vector_str(c->record, "out"));

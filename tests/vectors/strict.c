@@ -84,7 +84,8 @@ static void check_validation(struct vector_case *c, enum media m, struct str bod
     bool strict = validation == VALIDATION_STRICT;
     bool want_failure = str_is(vector_str(c->record, "family"), "reject") ||
                         (strict && str_is(vector_str(c->record, "family"), "strict"));
-    bool failed = object_decode(c->arena, WORK_OWN, m, body, endpoint_of(c), validation, &findings, &o, &e);
+    struct work work = work_init(REQUEST_BYTES_MAX);
+    bool failed = object_decode(c->arena, &work, m, body, endpoint_of(c), validation, &findings, &o, &e);
     vector_int(c, "refused", failed, want_failure);
     if (failed && strict)
         vector_text(c, "message", as_sent(c, e.message), vector_str(c->record, "message"));
