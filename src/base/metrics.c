@@ -21,10 +21,12 @@
 enum metric_kind { COUNTER, GAUGE, HISTOGRAM };
 
 static const char *const kind_names[] = { "counter", "gauge", "histogram" };
+static const char *const stability_names[N_STABILITIES] = { "", "INTERNAL", "ALPHA", "BETA", "STABLE" };
 
 struct series {
     const struct metric *metric;
     const struct str *values; /* in the order of the label names */
+    _Atomic bool shown;
     _Atomic double value;     /* of a histogram: the sum */
     double (*read)(void *context); /* NULL: value holds it */
     void *context;
@@ -35,6 +37,8 @@ struct metric {
     struct metrics *owner;
     enum metric_kind kind;
     const char *name, *help;
+    enum metric_stability stability;
+    bool disabled;
     uint32_t n_labels, n_series_max, n_bounds;
     const char *labels[METRIC_LABELS_MAX];  /* sorted */
     uint32_t given_index[METRIC_LABELS_MAX]; /* of the sorted label in the description */
@@ -44,10 +48,18 @@ struct metric {
     struct series *overflow; /* takes what finds no room */
 };
 
+/* The values that a label may have, with commas between. */
+struct allowed {
+    struct str metric, label, values;
+};
+
 struct metrics {
     pthread_mutex_t lock;
     struct arena arena; /* metrics, series, texts */
     VEC(struct metric *) sorted;
+    VEC(struct str) disabled;
+    VEC(struct allowed) allowed;
+    struct series *registered[N_STABILITIES], *n_disabled, *n_hidden, *n_unexpected; /* metrics_add_meta; or NULL */
     _Atomic uint64_t n_dropped;
 };
 
@@ -68,6 +80,8 @@ void metrics_free(struct metrics *m)
         map_str_fini(&m->sorted.at[i]->by_key);
     }
     vec_fini(&m->sorted);
+    vec_fini(&m->disabled);
+    vec_fini(&m->allowed);
     arena_fini(&m->arena);
     pthread_mutex_destroy(&m->lock);
     free(m);
@@ -118,6 +132,22 @@ static void insert_metric(struct metrics *m, struct metric *metric)
     vec_insert(&m->sorted, at, metric);
 }
 
+static bool is_disabled(const struct metrics *m, struct str name)
+{
+    for (size_t i = 0; i < m->disabled.n; i++)
+        if (str_eq(m->disabled.at[i], name))
+            return true;
+    return false;
+}
+
+/* Locked. Metrics that are not shown count as hidden, as upstream's do. */
+static void count_metric(struct metrics *m, const struct metric *metric)
+{
+    struct series *of = metric->disabled ? m->n_hidden : m->registered[metric->stability];
+    if (of && (metric->disabled || metric->stability))
+        series_inc(of);
+}
+
 static struct metric *add_metric(struct metrics *m, enum metric_kind kind, const struct metric_desc *desc,
                                  const double *bounds, uint32_t n_bounds)
 {
@@ -127,7 +157,10 @@ static struct metric *add_metric(struct metrics *m, enum metric_kind kind, const
     metric->owner = m;
     metric->kind = kind;
     metric->name = arena_cstr(&m->arena, str_of(desc->name));
-    metric->help = arena_cstr(&m->arena, str_of(desc->help));
+    metric->help = desc->stability ? arena_printf(&m->arena, "[%s] %s", stability_names[desc->stability], desc->help)
+                                   : arena_cstr(&m->arena, str_of(desc->help));
+    metric->stability = desc->stability;
+    metric->disabled = is_disabled(m, str_of(desc->name));
     metric->n_series_max = desc->n_series_max ? desc->n_series_max : METRIC_SERIES_MAX;
     copy_labels(metric, desc);
     double *copy = ARENA_NEW_N(&m->arena, double, n_bounds);
@@ -138,6 +171,7 @@ static struct metric *add_metric(struct metrics *m, enum metric_kind kind, const
     map_str_init(&metric->by_key);
     metric->overflow = new_series(metric, NULL);
     insert_metric(m, metric);
+    count_metric(m, metric);
     pthread_mutex_unlock(&m->lock);
     if (metric->n_labels == 0)
         metric_series(metric, NULL);
@@ -213,6 +247,36 @@ static struct series *drop(struct metric *metric)
     return metric->overflow;
 }
 
+/* Whether `value` is one of those in a list with commas between. */
+static bool list_has(struct str list, struct str value)
+{
+    for (;;) {
+        const char *comma = list.n ? memchr(list.p, ',', list.n) : NULL;
+        if (str_eq((struct str){ list.p, comma ? (size_t)(comma - list.p) : list.n }, value))
+            return true;
+        if (!comma)
+            return false;
+        list = str_from(list, (size_t)(comma - list.p) + 1);
+    }
+}
+
+/* Locked. Values in the order of the label names. */
+static void enforce_allowed(struct metric *metric, struct str *values)
+{
+    struct metrics *m = metric->owner;
+    for (size_t i = 0; i < m->allowed.n; i++) {
+        const struct allowed *a = &m->allowed.at[i];
+        if (!str_eq(a->metric, str_of(metric->name)))
+            continue;
+        for (uint32_t k = 0; k < metric->n_labels; k++)
+            if (str_eq(a->label, str_of(metric->labels[k])) && !list_has(a->values, values[k])) {
+                values[k] = STR("unexpected");
+                if (m->n_unexpected)
+                    series_inc(m->n_unexpected);
+            }
+    }
+}
+
 /* Locked. */
 static struct series *find_or_add(struct metric *metric, const struct str *values, struct str key)
 {
@@ -227,7 +291,7 @@ static struct series *find_or_add(struct metric *metric, const struct str *value
     return s;
 }
 
-struct series *metric_series(struct metric *metric, const struct str *values)
+static struct series *look_up(struct metric *metric, const struct str *values, bool show)
 {
     struct str sorted[METRIC_LABELS_MAX];
     for (uint32_t i = 0; i < metric->n_labels; i++) {
@@ -237,18 +301,118 @@ struct series *metric_series(struct metric *metric, const struct str *values)
     }
     struct strbuf key;
     strbuf_init(&key, STRBUF_NO_MAX);
-    add_key(&key, metric, sorted);
     pthread_mutex_lock(&metric->owner->lock);
+    enforce_allowed(metric, sorted);
+    add_key(&key, metric, sorted);
     struct series *s = find_or_add(metric, sorted, strbuf_str(&key));
+    if (show)
+        atomic_store_explicit(&s->shown, true, memory_order_relaxed);
     pthread_mutex_unlock(&metric->owner->lock);
     strbuf_fini(&key);
     return s;
 }
 
+struct series *metric_series(struct metric *metric, const struct str *values)
+{
+    return look_up(metric, values, true);
+}
+
+struct series *metric_series_unseen(struct metric *metric, const struct str *values)
+{
+    return look_up(metric, values, false);
+}
+
+/* ---- What an operator says ---- */
+
+static struct metric *find_metric(const struct metrics *m, struct str name)
+{
+    for (size_t i = 0; i < m->sorted.n; i++)
+        if (str_eq(str_of(m->sorted.at[i]->name), name))
+            return m->sorted.at[i];
+    return NULL;
+}
+
+void metrics_disable(struct metrics *m, struct str name)
+{
+    pthread_mutex_lock(&m->lock);
+    struct metric *metric = find_metric(m, name);
+    if (name.n && !is_disabled(m, name)) {
+        vec_push(&m->disabled, arena_str(&m->arena, name));
+        if (m->n_disabled)
+            series_inc(m->n_disabled);
+        if (metric)
+            metric->disabled = true;
+    }
+    pthread_mutex_unlock(&m->lock);
+}
+
+static struct allowed *find_allowed(struct metrics *m, struct str metric, struct str label)
+{
+    for (size_t i = 0; i < m->allowed.n; i++)
+        if (str_eq(m->allowed.at[i].metric, metric) && str_eq(m->allowed.at[i].label, label))
+            return &m->allowed.at[i];
+    return NULL;
+}
+
+bool metrics_allow_values(struct metrics *m, struct str metric, struct str label, struct str values)
+{
+    pthread_mutex_lock(&m->lock);
+    struct allowed *a = find_allowed(m, metric, label);
+    bool room = a || m->allowed.n < METRICS_ALLOWED_MAX;
+    if (!a && room) {
+        vec_push(&m->allowed, ((struct allowed){ arena_str(&m->arena, metric), arena_str(&m->arena, label), { 0 } }));
+        a = &m->allowed.at[m->allowed.n - 1];
+    }
+    if (a)
+        a->values = arena_str(&m->arena, values);
+    pthread_mutex_unlock(&m->lock);
+    return room;
+}
+
+static struct series *add_meta_counter(struct metrics *m, const char *name, const char *help,
+                                       enum metric_stability stability)
+{
+    return metric_series(metrics_add_counter(m, &(struct metric_desc){ name, help, .stability = stability }), NULL);
+}
+
+/* Those that are there already count too, these four included. */
+void metrics_add_meta(struct metrics *m)
+{
+    struct metric *registered = metrics_add_counter(
+        m, &(struct metric_desc){ "registered_metrics_total",
+                                  "The count of registered metrics broken by stability level and deprecation version.",
+                                  { "stability_level", "deprecated_version" }, .stability = STABILITY_BETA });
+    struct series *disabled =
+        add_meta_counter(m, "disabled_metrics_total", "The count of disabled metrics.", STABILITY_BETA);
+    struct series *hidden = add_meta_counter(m, "hidden_metrics_total", "The count of hidden metrics.", STABILITY_BETA);
+    struct series *unexpected =
+        add_meta_counter(m, "cardinality_enforcement_unexpected_categorizations_total",
+                         "The count of unexpected categorizations during cardinality enforcement.", STABILITY_ALPHA);
+    struct series *by_stability[N_STABILITIES] = { NULL };
+    for (int i = STABILITY_INTERNAL; i < N_STABILITIES; i++)
+        by_stability[i] = metric_series_unseen(registered, (struct str[]){ str_of(stability_names[i]), STR("") });
+    pthread_mutex_lock(&m->lock);
+    memcpy(m->registered, by_stability, sizeof(by_stability));
+    m->n_disabled = disabled;
+    m->n_hidden = hidden;
+    m->n_unexpected = unexpected;
+    series_add(disabled, (double)m->disabled.n);
+    for (size_t i = 0; i < m->sorted.n; i++)
+        count_metric(m, m->sorted.at[i]);
+    pthread_mutex_unlock(&m->lock);
+}
+
 /* ---- Values ---- */
+
+static inline void show(struct series *s)
+{
+    if (!atomic_load_explicit(&s->shown, memory_order_relaxed))
+        atomic_store_explicit(&s->shown, true, memory_order_relaxed);
+}
 
 static void add_value(struct series *s, double amount)
 {
+    show(s);
     double was = atomic_load_explicit(&s->value, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(&s->value, &was, was + amount, memory_order_relaxed,
                                                   memory_order_relaxed))
@@ -270,6 +434,7 @@ void series_inc(struct series *s)
 void series_set(struct series *s, double value)
 {
     assert(s->metric->kind == GAUGE);
+    show(s);
     atomic_store_explicit(&s->value, value, memory_order_relaxed);
 }
 
@@ -301,6 +466,27 @@ double series_value(const struct series *s)
     for (uint32_t i = 0; i <= s->metric->n_bounds; i++)
         n += atomic_load_explicit(&s->counts[i], memory_order_relaxed);
     return (double)n;
+}
+
+static void empty_series(struct series *s)
+{
+    uint32_t n_counts = s->metric->kind == HISTOGRAM ? s->metric->n_bounds + 1 : 0;
+    for (uint32_t i = 0; i < n_counts; i++)
+        atomic_store_explicit(&s->counts[i], 0, memory_order_relaxed);
+    atomic_store_explicit(&s->value, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->shown, s->metric->n_labels == 0, memory_order_relaxed);
+}
+
+void metrics_reset(struct metrics *m)
+{
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < m->sorted.n; i++) {
+        const struct metric *metric = m->sorted.at[i];
+        for (size_t k = 0; k < metric->sorted.n; k++)
+            if ((metric->n_labels || metric->kind == COUNTER) && !metric->sorted.at[k]->read)
+                empty_series(metric->sorted.at[k]);
+    }
+    pthread_mutex_unlock(&m->lock);
 }
 
 /* ---- Text ---- */
@@ -376,6 +562,19 @@ static void write_histogram(struct strbuf *b, const struct series *s)
     strbuf_add_char(b, '\n');
 }
 
+static bool is_shown(const struct series *s)
+{
+    return atomic_load_explicit(&s->shown, memory_order_relaxed);
+}
+
+static bool has_shown(const struct metric *metric)
+{
+    for (size_t i = 0; i < metric->sorted.n; i++)
+        if (is_shown(metric->sorted.at[i]))
+            return true;
+    return false;
+}
+
 static void write_metric(struct strbuf *b, const struct metric *metric)
 {
     strbuf_printf(b, "# HELP %s ", metric->name);
@@ -383,6 +582,8 @@ static void write_metric(struct strbuf *b, const struct metric *metric)
     strbuf_printf(b, "\n# TYPE %s %s\n", metric->name, kind_names[metric->kind]);
     for (size_t i = 0; i < metric->sorted.n; i++) {
         const struct series *s = metric->sorted.at[i];
+        if (!is_shown(s))
+            continue;
         if (metric->kind == HISTOGRAM) {
             write_histogram(b, s);
             continue;
@@ -397,7 +598,7 @@ void metrics_write(struct metrics *m, struct strbuf *out)
 {
     pthread_mutex_lock(&m->lock);
     for (size_t i = 0; i < m->sorted.n; i++)
-        if (m->sorted.at[i]->sorted.n)
+        if (!m->sorted.at[i]->disabled && has_shown(m->sorted.at[i]))
             write_metric(out, m->sorted.at[i]);
     pthread_mutex_unlock(&m->lock);
 }

@@ -60,6 +60,8 @@ bool attempt_begin(struct sched *s, struct attempt *a, const struct pod *pod, st
     counts_next_cycle(s->cache.counts);
     topology_next_cycle(s->cache.topology);
     *a = (struct attempt){ .sched = s, .wants = wants, .node = NODE_NONE };
+    if (wants.measure)
+        a->measure = *wants.measure;
     a->cycle = (struct cycle){
         .arena = &s->arena,
         .cache = &s->cache,
@@ -176,17 +178,16 @@ static void narrowing_rejects(struct attempt *a)
     a->cycle.absent_status = (struct filter_status){ a->pre_filter, NULL };
 }
 
-bool attempt_pre_filter(struct attempt *a)
+static bool run_pre_filter(struct attempt *a, const struct point_plugins *points)
 {
-    assert(a->cycle.profile);
-    assert(a->outcome == ATTEMPT_FITS);
     struct cycle *c = &a->cycle;
-    const struct point_plugins *points = &c->profile->points[POINT_PRE_FILTER];
     for (uint8_t i = 0; i < points->n; i++) {
         const struct plugin_instance *p = points->at[i];
         struct node_names names = { 0 };
         c->pre_filter_ran |= 1ull << p->index;
+        int64_t start_ns = measure_plugin_begin(&a->measure);
         struct verdict v = p->plugin->pre_filter(p, c, &names);
+        measure_plugin(&a->measure, MEASURED_PRE_FILTER, p, v.code, start_ns);
         if (v.code == V_SKIP) {
             c->skip_filter |= 1ull << p->index;
         } else if (v.code == V_UNSCHEDULABLE || v.code == V_UNRESOLVABLE) {
@@ -215,6 +216,20 @@ bool attempt_pre_filter(struct attempt *a)
     return reject(a);
 }
 
+bool attempt_pre_filter(struct attempt *a)
+{
+    assert(a->cycle.profile);
+    assert(a->outcome == ATTEMPT_FITS);
+    struct cycle *c = &a->cycle;
+    const struct point_plugins *points = &c->profile->points[POINT_PRE_FILTER];
+    bool passes = run_pre_filter(a, points);
+    measure_point(&a->measure, MEASURED_PRE_FILTER, a->outcome == ATTEMPT_ERROR ? V_ERROR : a->pre_filter.code, points->n);
+    measure_evaluated(&a->measure, EVALUATED_PRE_FILTER, c->pre_filter_ran & ~c->skip_filter, 1);
+    if (passes)
+        measure_no_hint(&a->measure);
+    return passes;
+}
+
 /* ---- Filter ---- */
 
 bool attempt_filter(struct attempt *a)
@@ -227,7 +242,10 @@ bool attempt_filter(struct attempt *a)
     }
     a->feasible = arena_alloc(a->cycle.arena, a->sched->cache.order.n * sizeof(*a->feasible));
     bool promised = a->cycle.pod->nominated_node != SYM_EMPTY && !a->wants.all_nodes;
-    if (!promised || !try_nominated_node(a))
+    bool found = promised && try_nominated_node(a);
+    if (promised)
+        measure_mark(&a->measure); /* a promised node is no search */
+    if (!found)
         find_feasible(a);
     if (a->outcome == ATTEMPT_ERROR)
         return false;
@@ -317,8 +335,10 @@ bool attempt_filter_with(struct attempt *a, const struct plugin_instance *p, uin
         struct filter_status status = { verdict_text(V_ERROR, lacks), p };
         return !filter_fails(a, &status);
     }
+    int64_t start_ns = measure_plugin_begin(&a->measure);
     if (p->plugin->filter_block && !lacks) {
         p->plugin->filter_block(p, &a->cycle, alive);
+        measure_plugin(&a->measure, MEASURED_FILTER, p, V_SUCCESS, start_ns);
         return true;
     }
     for (size_t id = bitset_next(alive, n_words, 0); id < BITSET_END; id = bitset_next(alive, n_words, id + 1)) {
@@ -329,6 +349,7 @@ bool attempt_filter_with(struct attempt *a, const struct plugin_instance *p, uin
         if (status.verdict.code != V_SUCCESS)
             bitset_clear(alive, id);
     }
+    measure_plugin(&a->measure, MEASURED_FILTER, p, V_SUCCESS, start_ns);
     return true;
 }
 
@@ -371,10 +392,15 @@ bool attempt_filter_beside_nominated(struct attempt *a, uint64_t *alive)
 static bool run_filters(struct attempt *a, uint64_t *alive, size_t n_words)
 {
     const struct point_plugins *points = &a->cycle.profile->points[POINT_FILTER];
-    for (uint8_t i = 0; i < points->n; i++)
-        if (!(a->cycle.skip_filter >> points->at[i]->index & 1) &&
-            !attempt_filter_with(a, points->at[i], alive, n_words))
+    for (uint8_t i = 0; i < points->n; i++) {
+        uint64_t bit = 1ull << points->at[i]->index;
+        if (a->cycle.skip_filter & bit)
+            continue;
+        if (a->measure.metrics)
+            measure_evaluated(&a->measure, EVALUATED_FILTER, bit, bitset_count(alive, n_words));
+        if (!attempt_filter_with(a, points->at[i], alive, n_words))
             return false;
+    }
     return attempt_filter_beside_nominated(a, alive);
 }
 
@@ -410,7 +436,10 @@ static void find_feasible(struct attempt *a)
     size_t n_words = bitset_words(a->cycle.cache->col.n_rows);
     uint64_t *alive = arena_alloc(a->cycle.arena, n_words * sizeof(*alive));
     uint32_t n_looked_at = nodes_to_look_at(a, alive, n_words);
-    if (!run_filters(a, alive, n_words))
+    unsigned n_plugins = a->cycle.profile->points[POINT_FILTER].n;
+    bool filtered = run_filters(a, alive, n_words);
+    measure_point(&a->measure, MEASURED_FILTER, filtered ? V_SUCCESS : V_ERROR, n_plugins);
+    if (!filtered)
         return;
     take_in_order(a, alive, n_looked_at, nodes_wanted(a, n_looked_at));
     uint32_t n_before = a->n_feasible;

@@ -22,12 +22,15 @@ struct attempt_wants {
     bool reasons;   /* when no node fits, the status of every node; without it attempt_diagnose can find that out later */
     bool detail;    /* the list of nodes that fit, and all scores: by the plain way, never the quick one */
     bool all_nodes; /* look at all nodes, also when the pod was promised one or fewer would do; a seam for tests */
+    const struct measure *measure; /* as begun; NULL: nothing is measured */
 };
+
 
 struct attempt {
     struct cycle cycle;
     struct sched *sched;
     struct attempt_wants wants;
+    struct measure measure;
     enum attempt_outcome outcome;
     node_id node;          /* ATTEMPT_FITS */
     const char *error;     /* ATTEMPT_ERROR */
@@ -76,6 +79,9 @@ bool attempt_filter_with(struct attempt *a, const struct plugin_instance *p, uin
 bool attempt_filter_beside_nominated(struct attempt *a, uint64_t *alive);
 bool attempt_pre_score_with(struct attempt *a, const struct plugin_instance *p);
 bool attempt_score_position(struct attempt *a, unsigned position);
+/* PreScore and Score are over. */
+void attempt_measure_pre_score(struct attempt *a, bool worked);
+void attempt_measure_score(struct attempt *a, bool worked);
 
 /* choose.c: the quick way from PreFilter to the choice, and whether it may be taken; false: it came to nothing, and the
  * plain one must be taken after all. */

@@ -28,6 +28,7 @@ static struct binding *new_binding(struct sched *s, struct attempt *a, struct qu
     b->node = a->node;
     b->pod = pod_with_node(s->syms, qp->pod, s->cache.rows.at[a->node].name);
     arena_init(&b->arena);
+    b->measure = a->measure;
     b->cycle = a->cycle;
     b->cycle.pod = b->pod; /* from Reserve on plugins see it on its node, as upstream's do */
     b->cycle.binding = b;
@@ -67,14 +68,29 @@ struct binding *bind_find(const struct sched *s, const char *uid)
     return NULL;
 }
 
+/* Bind is over; extenders are no plugins. */
+static void measure_bind(struct binding *b, uint8_t code)
+{
+    if (b->extender)
+        measure_mark(&b->measure);
+    else
+        measure_point(&b->measure, MEASURED_BIND, code, 1);
+}
+
 /* ---- Failure ---- */
 
 static void unreserve(struct binding *b)
 {
     const struct point_plugins *points = &b->cycle.profile->points[POINT_RESERVE];
-    for (uint8_t i = points->n; i-- > 0;)
-        if (points->at[i]->plugin->unreserve)
-            points->at[i]->plugin->unreserve(points->at[i], &b->cycle, b->node);
+    measure_mark(&b->measure);
+    for (uint8_t i = points->n; i-- > 0;) {
+        const struct plugin_instance *p = points->at[i];
+        int64_t start_ns = measure_plugin_begin(&b->measure);
+        if (p->plugin->unreserve)
+            p->plugin->unreserve(p, &b->cycle, b->node);
+        measure_plugin(&b->measure, MEASURED_UNRESERVE, p, V_SUCCESS, start_ns);
+    }
+    measure_point(&b->measure, MEASURED_UNRESERVE, V_SUCCESS, points->n);
 }
 
 /* Off the node. False: the watch has shown it there meanwhile, and it stays. */
@@ -89,6 +105,8 @@ static bool give_back(struct sched *s, struct binding *b)
 /* Back to the queue, and the world is told. */
 static void tell_failure(struct sched *s, struct binding *b, const struct failure *f, int64_t now_ms)
 {
+    measure_mark(&b->measure);
+    measure_failed(&b->measure, f->kind == FAILURE_UNSCHEDULABLE);
     *(f->kind == FAILURE_UNSCHEDULABLE ? &s->n_unschedulable : &s->n_errors) += 1;
     sched_note_decision(s, b->pod, str_of(f->message));
     failure_handle(s, b->queued, f, now_ms);
@@ -167,6 +185,7 @@ static void fail_early(struct sched *s, struct binding *b, const char *point, co
 static void fail_late(struct sched *s, struct binding *b, const char *point, const struct plugin_instance *p,
                       struct verdict v)
 {
+    measure_point(&b->measure, b->binds ? MEASURED_BIND : MEASURED_PRE_BIND, v.code, 1);
     struct failure f = error_in(b, point, p, v);
     if (verdict_rejects(v)) {
         f.kind = FAILURE_UNSCHEDULABLE;
@@ -179,6 +198,7 @@ static void fail_late(struct sched *s, struct binding *b, const char *point, con
 static void end_wait(struct sched *s, struct binding *b, const struct plugin_instance *p, const char *reason)
 {
     struct failure f = refusal_by(b, p, verdict_text(V_UNSCHEDULABLE, reason));
+    measure_permit_wait(&b->measure, V_UNSCHEDULABLE);
     fail_binding(s, b, &f);
 }
 
@@ -189,12 +209,16 @@ static bool reserve(struct sched *s, struct binding *b)
     const struct point_plugins *points = &b->cycle.profile->points[POINT_RESERVE];
     for (uint8_t i = 0; i < points->n; i++) {
         const struct plugin_instance *p = points->at[i];
+        int64_t start_ns = measure_plugin_begin(&b->measure);
         struct verdict v = p->plugin->reserve(p, &b->cycle, b->node);
+        measure_plugin(&b->measure, MEASURED_RESERVE, p, v.code, start_ns);
         if (v.code != V_SUCCESS) {
+            measure_point(&b->measure, MEASURED_RESERVE, v.code, points->n);
             fail_early(s, b, "Reserve", p, v);
             return false;
         }
     }
+    measure_point(&b->measure, MEASURED_RESERVE, V_SUCCESS, points->n);
     return true;
 }
 
@@ -203,8 +227,9 @@ static bool permit(struct sched *s, struct binding *b)
     const struct point_plugins *points = &b->cycle.profile->points[POINT_PERMIT];
     for (uint8_t i = 0; i < points->n; i++) {
         const struct plugin_instance *p = points->at[i];
-        int64_t timeout_ms = 0;
+        int64_t timeout_ms = 0, start_ns = measure_plugin_begin(&b->measure);
         struct verdict v = p->plugin->permit(p, &b->cycle, b->node, &timeout_ms);
+        measure_plugin(&b->measure, MEASURED_PERMIT, p, v.code, start_ns);
         if (v.code == V_WAIT) {
             timeout_ms = timeout_ms > PERMIT_MS_MAX ? PERMIT_MS_MAX : timeout_ms;
             b->waits_for |= 1ull << p->index;
@@ -212,11 +237,13 @@ static bool permit(struct sched *s, struct binding *b)
             b->deadline_ms[p->index] = sat_add(b->cycle.now_ms, timeout_ms);
         } else if (v.code != V_SUCCESS) {
             b->waits_for = 0;
+            measure_point(&b->measure, MEASURED_PERMIT, v.code, points->n);
             fail_early(s, b, "Permit", p, v);
             return false;
         }
     }
     s->n_waits += b->waits_for != 0;
+    measure_point(&b->measure, MEASURED_PERMIT, b->waits_for ? V_WAIT : V_SUCCESS, points->n);
     return true;
 }
 
@@ -230,19 +257,23 @@ static bool pre_flight(struct sched *s, struct binding *b)
         return true; /* they find out when it is their turn */
     for (uint8_t i = 0; i < points->n; i++) {
         const struct plugin_instance *p = points->at[i];
+        int64_t start_ns = measure_plugin_begin(&b->measure);
         struct verdict v =
             p->plugin->pre_bind_pre_flight ? p->plugin->pre_bind_pre_flight(p, &b->cycle, b->node) : PASS;
+        measure_plugin(&b->measure, MEASURED_PRE_FLIGHT, p, v.code, start_ns);
         if (v.code == V_SKIP) {
             b->skips_pre_bind |= 1ull << p->index;
         } else if (v.code == V_SUCCESS) {
             any = true;
         } else {
+            measure_point(&b->measure, MEASURED_PRE_FLIGHT, V_ERROR, points->n);
             struct failure f = error_of(arena_printf(&b->arena, "running PreBindPreFlight \"%s\": %s", p->plugin->name,
                                                      words_of(b, p, v)));
             fail_binding(s, b, &f);
             return false;
         }
     }
+    measure_point(&b->measure, MEASURED_PRE_FLIGHT, any ? V_SUCCESS : V_SKIP, points->n);
     if ((any || b->waits_for) && b->queued->pod->nominated_node != b->pod->node_name)
         s->io.patch_status(s->io.context, &(struct status_change){ .pod = b->queued->pod,
                                                                    .set_nomination = true,
@@ -263,6 +294,7 @@ void bind_start(struct sched *s, struct attempt *a, struct queued_pod *qp)
     }
     nominator_remove(&s->nominator, qp->pod->meta.uid);
     sched_note_decision(s, b->pod, sym_text(s->syms, b->pod->node_name));
+    measure_mark(&b->measure);
     if (!reserve(s, b) || !permit(s, b) || !pre_flight(s, b))
         return;
     if (!b->waits_for)
@@ -272,13 +304,20 @@ void bind_start(struct sched *s, struct attempt *a, struct queued_pod *qp)
 static void succeed(struct sched *s, struct binding *b)
 {
     s->n_placed++;
+    measure_bind(b, V_SUCCESS);
+    measure_scheduled(&b->measure, b->queued);
     const char *note = arena_printf(&b->arena, "Successfully assigned %s/%s to %s",
                                     sym_text(s->syms, b->pod->meta.ns).p, b->pod->meta.name,
                                     sym_text(s->syms, b->pod->node_name).p);
     s->io.event(s->io.context, &(struct event_note){ b->pod, false, "Scheduled", "Binding", note });
     const struct point_plugins *points = &b->cycle.profile->points[POINT_POST_BIND];
-    for (uint8_t i = 0; i < points->n; i++)
-        points->at[i]->plugin->post_bind(points->at[i], &b->cycle, b->node);
+    for (uint8_t i = 0; i < points->n; i++) {
+        const struct plugin_instance *p = points->at[i];
+        int64_t start_ns = measure_plugin_begin(&b->measure);
+        p->plugin->post_bind(p, &b->cycle, b->node);
+        measure_plugin(&b->measure, MEASURED_POST_BIND, p, V_SUCCESS, start_ns);
+    }
+    measure_point(&b->measure, MEASURED_POST_BIND, V_SUCCESS, points->n);
     queue_release(s->queue, b->queued);
     free_binding(s, b);
 }
@@ -286,6 +325,8 @@ static void succeed(struct sched *s, struct binding *b)
 /* Extenders that bind come first; then Bind plugins in order until one does not skip. */
 static void bind(struct sched *s, struct binding *b)
 {
+    if (!b->binds)
+        measure_point(&b->measure, MEASURED_PRE_BIND, V_SUCCESS, b->ran_pre_bind);
     b->binds = true;
     if (extenders_bind(s, b))
         return;
@@ -302,6 +343,7 @@ static void bind(struct sched *s, struct binding *b)
             fail_late(s, b, "Bind", p, v);
         return;
     }
+    measure_point(&b->measure, MEASURED_BIND, V_SKIP, points->n);
     struct failure f = error_of("no bind plugin took the pod");
     fail_binding(s, b, &f);
 }
@@ -315,7 +357,10 @@ static void go_on(struct sched *s, struct binding *b)
         const struct plugin_instance *p = points->at[b->next_pre_bind++];
         if (b->skips_pre_bind >> p->index & 1)
             continue;
+        int64_t start_ns = measure_plugin_begin(&b->measure);
         struct verdict v = p->plugin->pre_bind(p, &b->cycle, b->node);
+        measure_plugin(&b->measure, MEASURED_PRE_BIND, p, v.code, start_ns);
+        b->ran_pre_bind = true;
         if (v.code == V_WAIT)
             return;
         if (v.code != V_SUCCESS) {
@@ -356,6 +401,7 @@ void sched_bound(struct sched *s, io_ticket ticket, const char *error)
         bind(s, b); /* by the next one that can */
         return;
     }
+    measure_bind(b, V_ERROR);
     struct failure f = error_of(b->extender ? arena_cstr(&b->arena, str_of(error))
                                             : arena_printf(&b->arena, "running Bind plugin \"%s\": %s",
                                                            b->binder->plugin->name, error));
@@ -373,6 +419,7 @@ void sched_volumes_bound(struct sched *s, io_ticket ticket, const char *error)
     }
     const struct point_plugins *points = &b->cycle.profile->points[POINT_PRE_BIND];
     const struct plugin_instance *p = points->at[b->next_pre_bind - 1];
+    measure_volume_error(s->metrics, "bind");
     fail_late(s, b, "PreBind", p, verdict_text(V_ERROR, arena_printf(&b->arena, "binding volumes: %s", error)));
 }
 
@@ -390,6 +437,7 @@ void sched_permit(struct sched *s, const char *uid, const struct plugin_instance
     if (b->waits_for)
         return;
     s->n_waits--;
+    measure_permit_wait(&b->measure, V_SUCCESS);
     go_on(s, b);
 }
 
@@ -472,7 +520,10 @@ bool bind_preempt(struct sched *s, const struct pod *victim, const char *by)
     if (!b || b->binds)
         return false;
     struct failure f = error_of("waiting on permit for pod: preempted");
-    if (!b->waits_for) {
+    if (b->waits_for) {
+        measure_permit_wait(&b->measure, V_ERROR);
+    } else {
+        measure_point(&b->measure, MEASURED_PRE_BIND, V_ERROR, 1);
         const struct plugin_instance *p = b->cycle.profile->points[POINT_PRE_BIND].at[b->next_pre_bind - 1];
         f = error_in(b, "PreBind", p, verdict_text(V_ERROR, arena_printf(&b->arena, "preempted by %s", by)));
     }

@@ -345,6 +345,7 @@ static struct placed *place(struct cache *c, const struct pod *pod, bool assumed
     p->index = (uint32_t)row->pods.n;
     vec_push(&row->pods, p);
     map_str_put(&c->pods, str_of(pod->meta.uid), NULL)->ptr = p;
+    c->n_assumed += assumed;
     count_pod(c, p, true);
     return p;
 }
@@ -357,6 +358,7 @@ static void displace(struct cache *c, struct placed *p)
     if (p->index < row->pods.n)
         row->pods.at[p->index]->index = p->index;
     map_str_remove(&c->pods, str_of(p->pod->meta.uid), NULL);
+    c->n_assumed -= p->assumed;
     drop_if_empty(c, p->node);
     pod_unref(c->syms, p->pod);
     free(p);

@@ -90,6 +90,7 @@ struct cache {
     VEC(node_id) free_rows;
     struct map_u64 row_of_name; /* sym -> node_id */
     struct map_str pods;        /* uid -> struct placed */
+    uint32_t n_assumed;         /* of these */
     node_id_vec order;          /* what cycles walk */
     VEC(uint32_t) position;     /* by node_id: index in order, UINT32_MAX = not listed */
     VEC(uint32_t) heap_order;   /* heap_order.h, for as many places as there are nodes */

@@ -31,7 +31,11 @@ static void prepare_local(struct attempt *a, struct scoring *s)
     for (uint64_t left = c->profile->plan.local_scores; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctzll(left);
         const struct plugin_instance *p = c->profile->points[POINT_SCORE].at[i];
-        if (p->plugin->pre_score && p->plugin->pre_score(p, c).code == V_SKIP)
+        int64_t start_ns = measure_plugin_begin(&a->measure);
+        uint8_t code = p->plugin->pre_score ? p->plugin->pre_score(p, c).code : V_SUCCESS;
+        if (p->plugin->pre_score)
+            measure_plugin(&a->measure, MEASURED_PRE_SCORE, p, code, start_ns);
+        if (code == V_SKIP)
             c->skip_score |= 1ull << p->index;
         else
             s->local |= 1ull << i;
@@ -260,6 +264,16 @@ static bool choose_by_totals(struct attempt *a, const struct scoring *s, const i
     return true;
 }
 
+/* Each filter counts all nodes: which of them an earlier one had dropped is not known. */
+static void measure_filter(struct attempt *a, bool worked)
+{
+    if (!a->measure.metrics)
+        return;
+    measure_point(&a->measure, MEASURED_FILTER, worked ? V_SUCCESS : V_ERROR, a->cycle.profile->points[POINT_FILTER].n);
+    measure_evaluated(&a->measure, EVALUATED_FILTER, a->measure.profile->filters & ~a->cycle.skip_filter,
+                      a->cycle.cache->order.n);
+}
+
 static void choose(struct attempt *a, struct scoring s, const struct pod_class *class)
 {
     assert(!a->wants.detail);
@@ -269,10 +283,13 @@ static void choose(struct attempt *a, struct scoring s, const struct pod_class *
     if (has_general_filters(a)) {
         uint64_t *fewer = arena_alloc(c->arena, n_words * sizeof(*fewer));
         bitset_copy(fewer, class->alive, n_words);
-        if (!filter_general(a, fewer, n_words))
+        if (!filter_general(a, fewer, n_words)) {
+            measure_filter(a, false);
             return;
+        }
         alive = fewer;
     }
+    measure_filter(a, true);
     a->sched->start_index %= (uint32_t)c->cache->order.n; /* all nodes were looked at: once around */
     a->n_feasible = (uint32_t)bitset_count(alive, n_words);
     c->n_feasible = a->n_feasible;
@@ -290,15 +307,18 @@ static void choose(struct attempt *a, struct scoring s, const struct pod_class *
     bool list = wants_list(a);
     if (list)
         list_feasible(a, alive);
-    if (!prepare_general(a, &s))
+    bool prepared = prepare_general(a, &s), scored = true;
+    attempt_measure_pre_score(a, prepared);
+    if (!prepared)
         return;
     if (s.general == 0) {
         choose_by_class(a, alive, class, n_words);
-        return;
+    } else {
+        if (!list)
+            list_feasible(a, alive);
+        scored = choose_by_totals(a, &s, class->partial);
     }
-    if (!list)
-        list_feasible(a, alive);
-    choose_by_totals(a, &s, class->partial);
+    attempt_measure_score(a, scored);
 }
 
 bool choose_run(struct attempt *a)

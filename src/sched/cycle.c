@@ -22,14 +22,18 @@ bool sched_run_once(struct sched *s)
         return true;
     }
     struct attempt a;
+    struct measure measure = { 0 };
     s->n_attempts++;
     if (s->before_attempt)
         s->before_attempt(s->before_attempt_context, qp->pod);
-    attempt_run(s, &a, qp->pod, (struct attempt_wants){ 0 });
-    if (a.outcome == ATTEMPT_FITS)
+    measure_begin(&measure, s->metrics, qp->profile);
+    attempt_run(s, &a, qp->pod, (struct attempt_wants){ .measure = &measure });
+    if (a.outcome == ATTEMPT_FITS) {
+        measure_algorithm(&a.measure, a.n_feasible);
         bind_start(s, &a, qp);
-    else
+    } else {
         fail_attempt(s, &a, qp, now_ms);
+    }
     return true;
 }
 
@@ -48,11 +52,23 @@ static bool skip(struct sched *s, struct queued_pod *qp)
     return cache_is_assumed(&s->cache, pod->meta.uid);
 }
 
+/* Upstream has no such point where no plugin is. */
+static void measure_post_filter(struct attempt *a, uint8_t code, bool ran)
+{
+    unsigned n_plugins = a->cycle.profile->points[POINT_POST_FILTER].n;
+    if (n_plugins)
+        measure_point(&a->measure, MEASURED_POST_FILTER, code, ran ? n_plugins : 0);
+    if (a->cycle.tried_preemption)
+        measure_preemption(a->measure.metrics);
+}
+
 /* Nothing has changed since a pod like this one failed: it fails in the same way, and the same random numbers are used up. */
 static struct failure fail_again(struct attempt *a, const struct memo_failure *known)
 {
     if (known->n_potential)
         (void)rand_below(a->cycle.rand, known->n_potential);
+    a->cycle.tried_preemption = known->tried_preemption;
+    measure_post_filter(a, V_UNSCHEDULABLE, false);
     return (struct failure){ .kind = FAILURE_UNSCHEDULABLE,
                              .message = known->message,
                              .rejectors = known->rejectors,
@@ -71,13 +87,16 @@ static bool is_final(const struct attempt *a)
 static struct failure fail_afresh(struct attempt *a, struct memo_failure *keep)
 {
     const char *post_filter;
+    measure_mark(&a->measure);
     struct verdict v = attempt_post_filter(a, &post_filter);
+    measure_post_filter(a, v.code, true);
     struct failure f = { .kind = FAILURE_UNSCHEDULABLE,
                          .message = attempt_fit_error(a, post_filter),
                          .rejectors = a->rejectors,
                          .pending = a->pending,
                          .nominate = a->cycle.nominate };
-    struct memo_failure known = { .rejectors = f.rejectors, .pending = f.pending, .nominate = f.nominate };
+    struct memo_failure known = { .rejectors = f.rejectors, .pending = f.pending, .nominate = f.nominate,
+                                  .tried_preemption = a->cycle.tried_preemption };
     known.n_potential = a->cycle.preemption ? a->cycle.preemption->n_potential : 0;
     if (keep && verdict_rejects(v) && is_final(a))
         memo_failure_keep(keep, &known, &a->cycle, f.message);
@@ -104,6 +123,8 @@ static void fail_attempt(struct sched *s, struct attempt *a, struct queued_pod *
     } else if (a->no_nodes) {
         f.kind = FAILURE_UNSCHEDULABLE;
     }
+    measure_algorithm(&a->measure, 0);
+    measure_failed(&a->measure, f.kind == FAILURE_UNSCHEDULABLE);
     *(f.kind == FAILURE_UNSCHEDULABLE ? &s->n_unschedulable : &s->n_errors) += 1;
     sched_note_decision(s, qp->pod, str_of(f.message));
     failure_handle(s, qp, &f, now_ms);

@@ -13,8 +13,9 @@ static void set_gated(struct queue *q, struct queued_pod *qp, uint8_t plugin)
     qp->gating_plugin = plugin;
 }
 
-/* Anything but success, errors too, keeps the pod out. */
-static bool passes_plugin(struct queue *q, struct queued_pod *qp, const struct plugin_instance *p, int64_t now_ms)
+/* Anything but success, errors too, keeps the pod out. `samples`: measured. */
+static bool passes_plugin(struct queue *q, struct queued_pod *qp, const struct plugin_instance *p, bool samples,
+                          int64_t now_ms)
 {
     struct cycle cycle = {
         .arena = &q->arena,
@@ -26,27 +27,39 @@ static bool passes_plugin(struct queue *q, struct queued_pod *qp, const struct p
         .pod = qp->pod,
         .now_ms = now_ms,
     };
-    if (p->plugin->pre_enqueue(p, &cycle).code == V_SUCCESS)
+    int64_t start_ns = samples ? measure_now(q->o.metrics) : 0;
+    uint8_t code = p->plugin->pre_enqueue(p, &cycle).code;
+    if (samples)
+        measure_gate_plugin(q->o.metrics, qp->profile, p, code, start_ns);
+    if (code == V_SUCCESS)
         return true;
     set_gated(q, qp, p->index);
     return false;
 }
 
 /* The plugin that gated the pod last is asked first: it is the likeliest to do so again. */
+static bool passes_plugins(struct queue *q, struct queued_pod *qp, bool samples, int64_t now_ms)
+{
+    const struct profile *profile = q->o.profiles[qp->profile];
+    const struct point_plugins *gates = &profile->points[POINT_PRE_ENQUEUE];
+    uint8_t first = qp->gating_plugin;
+    if (first != PLUGIN_NONE && !passes_plugin(q, qp, &profile->instances[first], samples, now_ms))
+        return false;
+    for (uint8_t i = 0; i < gates->n; i++)
+        if (gates->at[i]->index != first && !passes_plugin(q, qp, gates->at[i], samples, now_ms))
+            return false;
+    qp->gating_plugin = PLUGIN_NONE;
+    return true;
+}
+
 static bool passes_gate(struct queue *q, struct queued_pod *qp, int64_t now_ms)
 {
     if (qp->profile == PROFILE_NONE)
         return true;
-    const struct profile *profile = q->o.profiles[qp->profile];
-    const struct point_plugins *gates = &profile->points[POINT_PRE_ENQUEUE];
-    uint8_t first = qp->gating_plugin;
-    if (first != PLUGIN_NONE && !passes_plugin(q, qp, &profile->instances[first], now_ms))
-        return false;
-    for (uint8_t i = 0; i < gates->n; i++)
-        if (gates->at[i]->index != first && !passes_plugin(q, qp, gates->at[i], now_ms))
-            return false;
-    qp->gating_plugin = PLUGIN_NONE;
-    return true;
+    int64_t start_ns = measure_now(q->o.metrics);
+    bool passes = passes_plugins(q, qp, measure_samples_gate(q->o.metrics), now_ms);
+    measure_gate(q->o.metrics, qp->profile, start_ns);
+    return passes;
 }
 
 /* ---- Moves ---- */

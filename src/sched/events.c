@@ -11,11 +11,15 @@ static void move_all(struct sched *s, enum event_resource resource, uint32_t act
     queue_move_all(s->queue, &event, MOVE_ALL, sched_now_ms(s));
 }
 
-static void move_derived(struct sched *s, const struct derived_events *events)
+/* What began at start_ns means these to waiting pods. */
+static void move_derived(struct sched *s, const struct derived_events *events, int64_t start_ns)
 {
     int64_t now_ms = sched_now_ms(s);
-    for (uint8_t i = 0; i < events->n; i++)
+    for (uint8_t i = 0; i < events->n; i++) {
         queue_move_all(s->queue, &events->at[i], MOVE_ALL, now_ms);
+        if (s->metrics)
+            measure_event(s->metrics, event_kind(&events->at[i]), start_ns);
+    }
 }
 
 /* ---- Nodes ---- */
@@ -23,18 +27,20 @@ static void move_derived(struct sched *s, const struct derived_events *events)
 void sched_node_set(struct sched *s, const struct node *node)
 {
     assert(node);
+    int64_t start_ns = measure_now(s->metrics);
     node_id id = cache_find_node(&s->cache, node->name);
     const struct node *old = id == NODE_NONE ? NULL : s->cache.rows.at[id].node;
     if (!old) {
         cache_add_node(&s->cache, node);
         move_all(s, RES_NODE, ACT_ADD, NULL, node);
+        measure_event(s->metrics, KIND_NODE_ADD, start_ns);
         return;
     }
     node_ref(old);
     cache_update_node(&s->cache, node);
     struct derived_events events;
     derive_node_events(old, node, s->features.node_declared_features, &events);
-    move_derived(s, &events);
+    move_derived(s, &events, start_ns);
     node_unref(s->syms, old);
 }
 
@@ -44,6 +50,7 @@ void sched_node_removed(struct sched *s, sym name)
     const struct node *old = id == NODE_NONE ? NULL : s->cache.rows.at[id].node;
     if (!old)
         return;
+    int64_t start_ns = measure_now(s->metrics);
     node_ref(old);
     move_all(s, RES_NODE, ACT_DELETE, old, NULL);
     struct err e;
@@ -51,6 +58,7 @@ void sched_node_removed(struct sched *s, sym name)
     err_init(&e, &s->arena);
     enum err_code code = cache_remove_node(&s->cache, name, &e);
     assert(code == ERR_OK);
+    measure_event(s->metrics, KIND_NODE_DELETE, start_ns);
     node_unref(s->syms, old);
 }
 
@@ -97,34 +105,57 @@ static void displace_pod(struct sched *s, const struct pod *pod)
 
 static void assigned_pod_set(struct sched *s, const struct pod *old, const struct pod *pod)
 {
+    int64_t start_ns = measure_now(s->metrics);
     place_pod(s, pod);
     nominator_remove(&s->nominator, pod->meta.uid);
     if (old && old->node_name != SYM_EMPTY) {
         struct derived_events events;
         derive_pod_events(old, pod, &events);
-        move_derived(s, &events);
+        move_derived(s, &events, start_ns);
+        measure_event(s->metrics, KIND_ASSIGNED_POD_UPDATE, start_ns);
         return;
     }
-    if (old && is_ours(s, old))
+    if (old && is_ours(s, old)) {
         queue_delete(s->queue, old);
+        measure_event(s->metrics, KIND_UNSCHEDULED_POD_DELETE, start_ns);
+    }
     move_all(s, RES_ASSIGNED_POD, ACT_ADD, NULL, pod);
+    measure_event(s->metrics, KIND_ASSIGNED_POD_ADD, start_ns);
+}
+
+/* An update of a waiting pod is one event for itself, and one for each of its properties that changed. */
+static void measure_update(struct sched *s, const struct pod *old, const struct pod *pod, int64_t start_ns)
+{
+    struct derived_events events;
+    if (!s->metrics || strcmp(old->meta.resource_version, pod->meta.resource_version) == 0)
+        return;
+    derive_pod_events(old, pod, &events);
+    for (uint8_t i = 0; i < events.n; i++)
+        if (event_kind(&events.at[i]) != KIND_UNSCHEDULED_POD_UPDATE)
+            measure_event(s->metrics, event_kind(&events.at[i]), start_ns);
+    measure_event(s->metrics, KIND_UNSCHEDULED_POD_UPDATE, start_ns);
+}
+
+static void update_pending(struct sched *s, const struct pod *old, const struct pod *pod, int64_t now_ms)
+{
+    if (!cache_is_assumed(&s->cache, pod->meta.uid))
+        queue_update(s->queue, old, pod, now_ms);
+    else if (!(old->flags & POD_TERMINATING) && pod->flags & POD_TERMINATING)
+        bind_pod_deleted(s, pod);
 }
 
 static void pending_pod_set(struct sched *s, const struct pod *old, const struct pod *pod)
 {
-    int64_t now_ms = sched_now_ms(s);
+    int64_t now_ms = sched_now_ms(s), start_ns = measure_now(s->metrics);
     if (!is_ours(s, pod))
         return;
     if (!old) {
         queue_add(s->queue, pod, now_ms);
-        return;
+        measure_event(s->metrics, KIND_UNSCHEDULED_POD_ADD, start_ns);
+    } else {
+        update_pending(s, old, pod, now_ms);
+        measure_update(s, old, pod, start_ns);
     }
-    if (!cache_is_assumed(&s->cache, pod->meta.uid)) {
-        queue_update(s->queue, old, pod, now_ms);
-        return;
-    }
-    if (!(old->flags & POD_TERMINATING) && pod->flags & POD_TERMINATING)
-        bind_pod_deleted(s, pod);
 }
 
 /* What an API server never changes, and what tells where the scheduler has the pod. */
@@ -157,6 +188,7 @@ static void pending_pod_removed(struct sched *s, const struct pod *old)
 {
     if (!is_ours(s, old))
         return;
+    int64_t start_ns = measure_now(s->metrics);
     queue_delete(s->queue, old);
     if (cache_is_assumed(&s->cache, old->meta.uid)) {
         bind_pod_deleted(s, old);
@@ -164,6 +196,7 @@ static void pending_pod_removed(struct sched *s, const struct pod *old)
         struct cluster_event event = { RES_ASSIGNED_POD, ACT_DELETE, old, NULL, NULL };
         queue_move_all(s->queue, &event, move_up_to_priority(old->priority), sched_now_ms(s));
     }
+    measure_event(s->metrics, KIND_UNSCHEDULED_POD_DELETE, start_ns);
 }
 
 void sched_pod_removed(struct sched *s, const char *uid)
@@ -174,8 +207,10 @@ void sched_pod_removed(struct sched *s, const char *uid)
         return;
     const struct pod *old = old_value.const_ptr;
     if (old->node_name != SYM_EMPTY) {
+        int64_t start_ns = measure_now(s->metrics);
         displace_pod(s, old);
         move_all(s, RES_ASSIGNED_POD, ACT_DELETE, old, NULL);
+        measure_event(s->metrics, KIND_ASSIGNED_POD_DELETE, start_ns);
     } else {
         pending_pod_removed(s, old);
     }
@@ -197,8 +232,13 @@ static const enum event_resource resource_of[N_OBJECT_KINDS] = {
 /* Kinds that no plugin waits for have no resource of their own (0 is RES_POD, which no object kind is). */
 static void move_for(struct sched *s, enum object_kind kind, uint32_t action, const void *old, const void *now)
 {
-    if (resource_of[kind])
-        move_all(s, resource_of[kind], action, old, now);
+    if (!resource_of[kind])
+        return;
+    int64_t start_ns = measure_now(s->metrics);
+    struct cluster_event event = { resource_of[kind], action, old, now, NULL };
+    queue_move_all(s->queue, &event, MOVE_ALL, sched_now_ms(s));
+    if (s->metrics)
+        measure_event(s->metrics, event_kind(&event), start_ns);
 }
 
 void sched_object_set(struct sched *s, enum object_kind kind, const void *form)

@@ -76,6 +76,7 @@ void evict_start(struct sched *s, const struct pod *preemptor, const struct pree
     const struct candidate *chosen = p->chosen;
     if (all_terminate(chosen))
         return; /* lower promises stay, too, as upstream has it */
+    measure_victims(s->metrics, chosen->n_victims);
     end_lower_nominations(s, preemptor, s->cache.rows.at[chosen->node].name);
     for (uint32_t i = 0; i < chosen->n_victims; i++) {
         const struct pod *victim = chosen->victims[i];
@@ -88,6 +89,8 @@ void evict_start(struct sched *s, const struct pod *preemptor, const struct pree
             evict_one(s, victim, preemptor);
         pod_unref(s->syms, victim);
     }
+    if (!find_under_way(s, preemptor))
+        measure_evicted(s->metrics);
 }
 
 /* Whether it was the last one of its preemptor, and one of them failed. */
@@ -100,6 +103,7 @@ static bool end_eviction(struct sched *s, size_t i, bool failed)
     u->n--;
     bool is_last = u->n == 0, failed_at_all = u->failed;
     if (is_last) {
+        measure_evicted(s->metrics);
         map_str_remove(&s->preempting, str_of(u->uid), NULL);
         free(u);
     }

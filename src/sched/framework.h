@@ -169,6 +169,7 @@ struct cycle {
     struct filter_status absent_status;   /* of nodes that were not looked at */
     sym nominate;                         /* set by post_filter: node, or SYM_EMPTY to clear, or SYM_NONE to keep */
     const struct preemption *preemption;  /* what post_filter found, to be carried out; or NULL */
+    bool tried_preemption;                /* a plugin at PostFilter asked for it, whatever came of it */
 };
 
 /* The state that a plugin's own pre_filter left, typed. */

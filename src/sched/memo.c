@@ -206,6 +206,7 @@ void memo_failure_keep(struct memo_failure *to, const struct memo_failure *f, co
     to->pending = f->pending;
     to->n_potential = f->n_potential;
     to->nominate = f->nominate;
+    to->tried_preemption = f->tried_preemption;
     to->message = mem_alloc(strlen(message) + 1);
     strcpy(to->message, message);
 }

@@ -45,7 +45,7 @@ struct memo_failure {
     uint64_t rejectors, pending;
     uint32_t n_potential; /* random choices among so many were made: 0 = none */
     sym nominate;         /* SYM_EMPTY or SYM_NONE */
-    bool never_preempts;
+    bool never_preempts, tried_preemption;
     char *message; /* heap */
 };
 

@@ -5,6 +5,7 @@
 
 struct verdict framework_preempt(const struct plugin_instance *by, struct cycle *c, int32_t percentage, int32_t absolute)
 {
+    c->tried_preemption = true;
     struct verdict v = preempt_eligible(c);
     if (v.code != V_SUCCESS)
         return v; /* what it was promised stays promised */

@@ -28,6 +28,7 @@ struct queue *queue_new(const struct queue_options *options)
     q->hints = mem_zalloc(options->n_profiles * sizeof(*q->hints));
     q->interest = mem_zalloc(options->n_profiles * sizeof(*q->interest));
     q->n_rejected = mem_zalloc(options->n_profiles * sizeof(*q->n_rejected));
+    q->ever_rejected = mem_zalloc(options->n_profiles * sizeof(*q->ever_rejected));
     for (uint32_t i = 0; i < options->n_profiles; i++)
         hint_map_init(&q->hints[i], options->profiles[i], options->extenders, options->pod_groups);
     heap_init(&q->active, less_by_sort, q);
@@ -75,6 +76,7 @@ void queue_free(struct queue *q)
     free(q->hints);
     free(q->interest);
     free(q->n_rejected);
+    free(q->ever_rejected);
     vec_fini(&q->moving);
     arena_fini(&q->arena);
     free(q);
@@ -127,6 +129,7 @@ void queue_count_rejected(struct queue *q, const struct queued_pod *qp, uint64_t
 {
     if (qp->profile == PROFILE_NONE)
         return;
+    q->ever_rejected[qp->profile] |= plugins;
     for (; plugins; plugins &= plugins - 1)
         q->n_rejected[qp->profile][__builtin_ctzll(plugins)] += (uint32_t)by;
 }
@@ -406,6 +409,12 @@ uint32_t queue_rejected(const struct queue *q, uint32_t profile, uint8_t plugin)
     assert(profile < q->o.n_profiles);
     assert(plugin <= PLUGIN_EXTENDERS);
     return q->n_rejected[profile][plugin];
+}
+
+uint64_t queue_ever_rejected(const struct queue *q, uint32_t profile)
+{
+    assert(profile < q->o.n_profiles);
+    return q->ever_rejected[profile];
 }
 
 uint64_t queue_incoming(const struct queue *q, enum queue_place place, uint16_t kind)

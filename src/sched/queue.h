@@ -45,6 +45,7 @@ struct queue_options {
     struct cache *cache;
     const struct objects *objects;
     struct sched *sched;
+    struct sched_metrics *metrics; /* NULL: nothing is measured */
     int64_t initial_backoff_ms, max_backoff_ms; /* max 0: no backoff at all */
     int64_t unschedulable_ms_max;               /* longest wait for an event */
     bool extenders;         /* some are configured: they may reject pods too */
@@ -118,6 +119,8 @@ bool queue_is_ready(const struct queue *q);
 const struct queued_pod *queue_find(const struct queue *q, sym ns, const char *name);
 /* Pods here, popped ones apart, that a plugin of a profile rejected. */
 uint32_t queue_rejected(const struct queue *q, uint32_t profile, uint8_t plugin);
+/* The plugins of a profile that have ever rejected a pod here: a mask. */
+uint64_t queue_ever_rejected(const struct queue *q, uint32_t profile);
 /* How often pods came into a place (PLACE_ACTIVE, PLACE_BACKOFF for both backoffs, PLACE_UNSCHEDULABLE) and
  * why. */
 uint64_t queue_incoming(const struct queue *q, enum queue_place place, uint16_t kind);

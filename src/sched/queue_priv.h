@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "sched/hints.h"
+#include "sched/measure.h"
 #include "sched/pod_index.h"
 #include "sched/queue.h"
 
@@ -35,6 +36,7 @@ struct queue {
     const struct plugin_instance *sort;
     struct hint_map *hints;                /* per profile */
     uint32_t (*n_rejected)[PLUGIN_EXTENDERS + 1]; /* per profile */
+    uint64_t *ever_rejected;               /* per profile: a mask of plugins */
 
     struct heap active, backoff, error_backoff;
     struct heap unschedulable;             /* who has waited longest leaves first */

@@ -12,8 +12,8 @@ static enum strategy worth_of_wildcard(const struct queued_pod *qp, const struct
     return concerned ? STRATEGY_AFTER_BACKOFF : STRATEGY_SKIP;
 }
 
-static bool hint_says_queue(struct queue *q, const struct hint_entry *entry, const struct queued_pod *qp,
-                            const struct cluster_event *event)
+static bool ask_hint(struct queue *q, const struct hint_entry *entry, const struct queued_pod *qp,
+                     const struct cluster_event *event)
 {
     if (!entry->hint)
         return true;
@@ -28,6 +28,18 @@ static bool hint_says_queue(struct queue *q, const struct hint_entry *entry, con
     enum hint hint = entry->hint(&context, qp->pod, event);
     arena_rewind(&q->arena, mark);
     return hint == HINT_QUEUE;
+}
+
+static bool hint_says_queue(struct queue *q, const struct hint_entry *entry, const struct queued_pod *qp,
+                            const struct cluster_event *event)
+{
+    struct sched_metrics *m = q->o.metrics;
+    if (!m)
+        return ask_hint(q, entry, qp, event);
+    int64_t start_ns = measure_now(m);
+    bool queue = ask_hint(q, entry, qp, event);
+    measure_hint(m, qp->profile, entry->plugin, event_kind(event), queue, start_ns);
+    return queue;
 }
 
 enum strategy requeue_worth(struct queue *q, const struct queued_pod *qp, const struct cluster_event *event)

@@ -59,6 +59,9 @@ struct sched *sched_new(const struct sched_options *options)
     map_str_init(&s->preempting);
     map_u64_init(&s->binding_of_ticket);
     s->decision_hash = 0xcbf29ce484222325ull;
+    s->metrics = options->metrics;
+    if (s->metrics)
+        measure_attach(s->metrics, s->profiles, s->n_profiles);
     s->queue = queue_new(&(struct queue_options){
         .syms = s->syms,
         .nominator = &s->nominator,
@@ -67,6 +70,7 @@ struct sched *sched_new(const struct sched_options *options)
         .cache = &s->cache,
         .objects = s->objects,
         .sched = s,
+        .metrics = s->metrics,
         .initial_backoff_ms = options->initial_backoff_ms ? options->initial_backoff_ms : QUEUE_INITIAL_BACKOFF_MS,
         .max_backoff_ms = options->max_backoff_ms ? options->max_backoff_ms : QUEUE_MAX_BACKOFF_MS,
         .unschedulable_ms_max =
@@ -93,6 +97,8 @@ void sched_free(struct sched *s)
     map_str_fini(&s->pods);
     map_str_fini(&s->preempting);
     arena_fini(&s->arena);
+    if (s->metrics)
+        measure_detach(s->metrics);
     for (uint32_t i = 0; i < s->n_profiles; i++)
         profile_give_back(s->profiles[i]);
     free(s);

@@ -14,6 +14,7 @@
 
 struct extender;
 struct sched;
+struct sched_metrics;
 
 struct sched_options {
     struct sym_table *syms;
@@ -27,6 +28,7 @@ struct sched_options {
     int32_t percentage_of_nodes_to_score;       /* 0: all */
     int64_t initial_backoff_ms, max_backoff_ms; /* 0: upstream's */
     int64_t unschedulable_ms_max;               /* 0: upstream's */
+    struct sched_metrics *metrics;              /* lives as long as the scheduler, and is no other's; NULL: none */
 };
 
 struct sched *sched_new(const struct sched_options *options);
@@ -82,5 +84,7 @@ void sched_each_node(const struct sched *s, void (*each)(void *context, const st
 /* Calls `before` with the pod whose turn it is, ahead of each attempt. It may ask (explain.h) but change
  * nothing. NULL ends it. */
 void sched_watch_attempts(struct sched *s, void (*before)(void *context, const struct pod *pod), void *context);
+/* Writes down what is counted but not yet on the page: see sched_metrics.h. */
+void sched_publish_metrics(struct sched *s);
 /* FNV-1a over all decisions so far (pod, node or failure text): equal for equal inputs, times and seed. */
 uint64_t sched_decision_hash(const struct sched *s);

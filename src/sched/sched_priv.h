@@ -5,6 +5,7 @@
 #include "sched/cache.h"
 #include "sched/framework.h"
 #include "sched/io.h"
+#include "sched/measure.h"
 #include "sched/nominate.h"
 #include "sched/preempt.h"
 
@@ -19,6 +20,7 @@ struct binding {
     struct queued_pod *queued;
     const struct pod *pod; /* assumed: names the node */
     node_id node;
+    struct measure measure;
     struct cycle cycle;   /* of the decision, for the plugins that still have work to do */
     struct arena arena;   /* what these keep */
     uint64_t waits_for;   /* plugins at Permit that have not let it go yet */
@@ -28,6 +30,7 @@ struct binding {
     uint32_t next_extender;               /* the first that has not been asked to bind */
     uint64_t skips_pre_bind; /* plugins with nothing to do */
     uint8_t next_pre_bind;   /* position at POINT_PRE_BIND */
+    bool ran_pre_bind;       /* some plugin had something to do */
     bool binds;              /* PreBind is over */
     uint32_t index; /* in sched.bindings */
 };
@@ -54,6 +57,7 @@ struct sched {
     int64_t now_ms, now_s; /* both clocks as last read (sched_read_clocks): attempts that only ask read none, so that
                               a recording is the same with and without them */
     struct features features;
+    struct sched_metrics *metrics; /* NULL: nothing is measured */
     struct rand rand;
     uint32_t start_index;                 /* where the next search for nodes begins; shared by all profiles */
     int32_t percentage_of_nodes_to_score; /* 0: all */

@@ -15,7 +15,9 @@ static bool fail(struct attempt *a, const char *error)
 bool attempt_pre_score_with(struct attempt *a, const struct plugin_instance *p)
 {
     struct cycle *c = &a->cycle;
+    int64_t start_ns = measure_plugin_begin(&a->measure);
     struct verdict v = p->plugin->pre_score(p, c);
+    measure_plugin(&a->measure, MEASURED_PRE_SCORE, p, v.code, start_ns);
     if (v.code == V_SKIP)
         c->skip_score |= 1ull << p->index;
     else if (v.code != V_SUCCESS)
@@ -37,6 +39,7 @@ static int64_t *score_nodes(struct attempt *a, const struct plugin_instance *p)
 {
     struct cycle *c = &a->cycle;
     int64_t *scores = arena_alloc(c->arena, a->n_feasible * sizeof(*scores));
+    int64_t start_ns = measure_plugin_begin(&a->measure);
     if (p->plugin->score_block && !a->bare_nodes) {
         p->plugin->score_block(p, c, scores);
     } else {
@@ -47,8 +50,12 @@ static int64_t *score_nodes(struct attempt *a, const struct plugin_instance *p)
             scores[i] = p->plugin->score(p, c, &view);
         }
     }
-    if (p->plugin->normalize)
+    measure_plugin(&a->measure, MEASURED_SCORE, p, V_SUCCESS, start_ns);
+    if (p->plugin->normalize) {
+        start_ns = measure_plugin_begin(&a->measure);
         p->plugin->normalize(p, c, scores);
+        measure_plugin(&a->measure, MEASURED_NORMALIZE, p, V_SUCCESS, start_ns);
+    }
     return scores;
 }
 
@@ -80,6 +87,23 @@ bool attempt_score_position(struct attempt *a, unsigned i)
     return add_weighted(a, p, a->cycle.profile->weights[i], scores);
 }
 
+void attempt_measure_pre_score(struct attempt *a, bool worked)
+{
+    if (!a->measure.metrics)
+        return;
+    measure_point(&a->measure, MEASURED_PRE_SCORE, worked ? V_SUCCESS : V_ERROR,
+                  a->cycle.profile->points[POINT_PRE_SCORE].n);
+    measure_evaluated(&a->measure, EVALUATED_PRE_SCORE, a->measure.profile->pre_scores & ~a->cycle.skip_score, 1);
+}
+
+void attempt_measure_score(struct attempt *a, bool worked)
+{
+    if (!a->measure.metrics)
+        return;
+    measure_point(&a->measure, MEASURED_SCORE, worked ? V_SUCCESS : V_ERROR, a->cycle.profile->points[POINT_SCORE].n);
+    measure_evaluated(&a->measure, EVALUATED_SCORE, a->measure.profile->scores & ~a->cycle.skip_score, a->n_feasible);
+}
+
 bool attempt_score(struct attempt *a)
 {
     assert(a->n_feasible > 0);
@@ -88,13 +112,17 @@ bool attempt_score(struct attempt *a)
     a->totals = ARENA_NEW_N(c->arena, int64_t, a->n_feasible);
     a->scores = ARENA_NEW_N(c->arena, int64_t *, points->n);
     a->scored = true;
-    if (!run_pre_score(a))
+    bool prepared = run_pre_score(a);
+    attempt_measure_pre_score(a, prepared);
+    if (!prepared)
         return false;
-    for (uint8_t i = 0; i < points->n; i++)
-        if (!(c->skip_score >> points->at[i]->index & 1) && !attempt_score_position(a, i))
-            return false;
-    extenders_prioritize(a);
-    return true;
+    bool scored = true;
+    for (uint8_t i = 0; i < points->n && scored; i++)
+        scored = c->skip_score >> points->at[i]->index & 1 || attempt_score_position(a, i);
+    attempt_measure_score(a, scored);
+    if (scored)
+        extenders_prioritize(a);
+    return scored;
 }
 
 static int64_t randomizer(const struct attempt *a, uint32_t i)

@@ -206,3 +206,145 @@ TEST(threads_lose_no_update)
     strbuf_fini(&b);
     metrics_free(s.m);
 }
+
+TEST(stability_stands_before_the_help)
+{
+    struct metrics *m = metrics_new();
+    metrics_add_counter(m, &(struct metric_desc){ "a_total", "A.", .stability = STABILITY_STABLE });
+    metrics_add_counter(m, &(struct metric_desc){ "b_total", "B.", .stability = STABILITY_ALPHA });
+    expect("prefixes", m,
+           "# HELP a_total [STABLE] A.\n# TYPE a_total counter\na_total 0\n"
+           "# HELP b_total [ALPHA] B.\n# TYPE b_total counter\nb_total 0\n");
+    metrics_free(m);
+}
+
+TEST(an_unseen_series_shows_with_its_first_update)
+{
+    struct metrics *m = metrics_new();
+    struct metric *c = metrics_add_counter(m, &(struct metric_desc){ "c_total", "C", { "x" } });
+    struct metric *g = metrics_add_gauge(m, &(struct metric_desc){ "g", "G", { "x" } });
+    double bound = 1;
+    struct metric *h = metrics_add_histogram(m, &(struct metric_desc){ "h", "H", { "x" } }, &bound, 1);
+    struct series *of_c = metric_series_unseen(c, (struct str[]){ STR("1") });
+    struct series *of_g = metric_series_unseen(g, (struct str[]){ STR("1") });
+    struct series *of_h = metric_series_unseen(h, (struct str[]){ STR("1") });
+    expect("nothing yet", m, "");
+    series_inc(of_c);
+    expect("a counter", m, "# HELP c_total C\n# TYPE c_total counter\nc_total{x=\"1\"} 1\n");
+    metrics_reset(m);
+    series_set(of_g, 0);
+    expect("a gauge, even at 0", m, "# HELP g G\n# TYPE g gauge\ng{x=\"1\"} 0\n");
+    metrics_reset(m);
+    series_observe(of_h, 1);
+    expect("a histogram", m,
+           "# HELP h H\n# TYPE h histogram\nh_bucket{x=\"1\",le=\"1\"} 1\nh_bucket{x=\"1\",le=\"+Inf\"} 1\n"
+           "h_sum{x=\"1\"} 1\nh_count{x=\"1\"} 1\n");
+    CHECK(metric_series(c, (struct str[]){ STR("1") }) == of_c);
+    metrics_free(m);
+}
+
+static double seven(void *context)
+{
+    (void)context;
+    return 7;
+}
+
+/* What the real one's page shows after DELETE /metrics. */
+TEST(a_reset_empties_what_has_labels_and_plain_counters)
+{
+    struct metrics *m = metrics_new();
+    double bound = 1;
+    series_inc(metric_series(metrics_add_counter(m, &(struct metric_desc){ "a_total", "A" }), NULL));
+    struct series *labelled =
+        metric_series(metrics_add_counter(m, &(struct metric_desc){ "b_total", "B", { "x" } }), (struct str[]){ STR("1") });
+    series_inc(labelled);
+    series_set(metric_series(metrics_add_gauge(m, &(struct metric_desc){ "c", "C" }), NULL), 3);
+    struct metric *plain = metrics_add_histogram(m, &(struct metric_desc){ "d", "D" }, &bound, 1);
+    series_observe(metric_series(plain, NULL), 1);
+    struct metric *h = metrics_add_histogram(m, &(struct metric_desc){ "e", "E", { "x" } }, &bound, 1);
+    struct series *of_h = metric_series(h, (struct str[]){ STR("1") });
+    series_observe(of_h, 5);
+    series_read_from(metric_series(metrics_add_counter(m, &(struct metric_desc){ "f_total", "F" }), NULL), seven, NULL);
+    metrics_reset(m);
+    const char *stay = "# HELP c C\n# TYPE c gauge\nc 3\n"
+                       "# HELP d D\n# TYPE d histogram\nd_bucket{le=\"1\"} 1\nd_bucket{le=\"+Inf\"} 1\nd_sum 1\nd_count 1\n";
+    struct strbuf want;
+    strbuf_init(&want, STRBUF_NO_MAX);
+    strbuf_printf(&want, "# HELP a_total A\n# TYPE a_total counter\na_total 0\n%s"
+                  "# HELP f_total F\n# TYPE f_total counter\nf_total 7\n", stay);
+    expect("after a reset", m, want.p);
+    series_inc(labelled);
+    series_observe(of_h, 1);
+    strbuf_reset(&want);
+    strbuf_printf(&want, "# HELP a_total A\n# TYPE a_total counter\na_total 0\n"
+                  "# HELP b_total B\n# TYPE b_total counter\nb_total{x=\"1\"} 1\n%s"
+                  "# HELP e E\n# TYPE e histogram\ne_bucket{x=\"1\",le=\"1\"} 1\ne_bucket{x=\"1\",le=\"+Inf\"} 1\n"
+                  "e_sum{x=\"1\"} 1\ne_count{x=\"1\"} 1\n"
+                  "# HELP f_total F\n# TYPE f_total counter\nf_total 7\n", stay);
+    expect("counting goes on", m, want.p);
+    strbuf_fini(&want);
+    metrics_free(m);
+}
+
+TEST(disabled_metrics_are_not_shown_and_are_counted)
+{
+    struct metrics *m = metrics_new();
+    metrics_disable(m, STR("b_total"));
+    metrics_disable(m, STR("b_total"));
+    metrics_disable(m, STR(""));
+    metrics_add_meta(m);
+    metrics_add_counter(m, &(struct metric_desc){ "a_total", "A", .stability = STABILITY_STABLE });
+    metrics_add_counter(m, &(struct metric_desc){ "b_total", "B", .stability = STABILITY_STABLE });
+    metrics_add_counter(m, &(struct metric_desc){ "c_total", "C" });
+    metrics_disable(m, STR("c_total"));
+    metrics_disable(m, STR("nobody"));
+    expect("page", m,
+           "# HELP a_total [STABLE] A\n# TYPE a_total counter\na_total 0\n"
+           "# HELP cardinality_enforcement_unexpected_categorizations_total [ALPHA] The count of unexpected "
+           "categorizations during cardinality enforcement.\n"
+           "# TYPE cardinality_enforcement_unexpected_categorizations_total counter\n"
+           "cardinality_enforcement_unexpected_categorizations_total 0\n"
+           "# HELP disabled_metrics_total [BETA] The count of disabled metrics.\n"
+           "# TYPE disabled_metrics_total counter\ndisabled_metrics_total 3\n"
+           "# HELP hidden_metrics_total [BETA] The count of hidden metrics.\n"
+           "# TYPE hidden_metrics_total counter\nhidden_metrics_total 1\n"
+           "# HELP registered_metrics_total [BETA] The count of registered metrics broken by stability level and "
+           "deprecation version.\n"
+           "# TYPE registered_metrics_total counter\n"
+           "registered_metrics_total{deprecated_version=\"\",stability_level=\"ALPHA\"} 1\n"
+           "registered_metrics_total{deprecated_version=\"\",stability_level=\"BETA\"} 3\n"
+           "registered_metrics_total{deprecated_version=\"\",stability_level=\"STABLE\"} 1\n");
+    metrics_free(m);
+}
+
+TEST(values_that_are_not_allowed_become_unexpected)
+{
+    struct metrics *m = metrics_new();
+    metrics_add_meta(m);
+    CHECK(metrics_allow_values(m, STR("a_total"), STR("x"), STR("9")));
+    CHECK(metrics_allow_values(m, STR("a_total"), STR("x"), STR("1,22")));
+    CHECK(metrics_allow_values(m, STR("b_total"), STR("x"), STR("")));
+    struct metric *a = metrics_add_counter(m, &(struct metric_desc){ "a_total", "A", { "y", "x" } });
+    struct metric *b = metrics_add_counter(m, &(struct metric_desc){ "b_total", "B", { "x" } });
+    struct str y = STR("free");
+    struct series *other = metric_series(a, (struct str[]){ y, STR("2") });
+    CHECK(other == metric_series(a, (struct str[]){ y, STR("unexpected") }));
+    CHECK(other == metric_series(a, (struct str[]){ y, STR("") }));
+    CHECK(other != metric_series(a, (struct str[]){ y, STR("1") }));
+    CHECK(metric_series(a, (struct str[]){ y, STR("22") }) != metric_series(a, (struct str[]){ y, STR("1") }));
+    CHECK(metric_series(b, (struct str[]){ STR("") }) != metric_series(b, (struct str[]){ STR("1") }));
+    struct strbuf page;
+    strbuf_init(&page, STRBUF_NO_MAX);
+    metrics_write(m, &page);
+    CHECK(strstr(page.p, "\ncardinality_enforcement_unexpected_categorizations_total 4\n"));
+    CHECK(strstr(page.p, "a_total{x=\"unexpected\",y=\"free\"} 0\n"));
+    strbuf_fini(&page);
+    for (int i = 0; i < METRICS_ALLOWED_MAX - 2; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "m%d", i);
+        CHECK(metrics_allow_values(m, str_of(name), STR("x"), STR("1")));
+    }
+    CHECK(!metrics_allow_values(m, STR("one_more"), STR("x"), STR("1")));
+    CHECK(metrics_allow_values(m, STR("m5"), STR("x"), STR("2")));
+    metrics_free(m);
+}
