@@ -14,6 +14,7 @@
 
 struct extender;
 struct sched;
+struct sched_decision;
 
 struct sched_options {
     struct sym_table *syms;
@@ -74,8 +75,13 @@ struct objects *sched_objects(struct sched *s);
 struct nominator *sched_nominator(struct sched *s);
 /* The newest version of an unfinished pod of the cluster, borrowed until it changes; NULL: not known. */
 const struct pod *sched_pod(const struct sched *s, const char *uid);
+/* The same by name; of several (one that is being deleted, and one that came after it) the one that stays. */
+const struct pod *sched_pod_named(const struct sched *s, struct str ns, struct str name);
 /* Calls `before` with the pod whose turn it is, ahead of each attempt. It may ask (explain.h) but change
  * nothing. NULL ends it. */
 void sched_watch_attempts(struct sched *s, void (*before)(void *context, const struct pod *pod), void *context);
+/* Calls `decided` with every decision as it is made (decision.h). NULL ends it. */
+void sched_watch_decisions(struct sched *s, void (*decided)(void *context, const struct sched_decision *decision),
+                           void *context);
 /* FNV-1a over all decisions so far (pod, node or failure text): equal for equal inputs, times and seed. */
 uint64_t sched_decision_hash(const struct sched *s);
