@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     "config": {"api", "codec", "forms", "sched", "plugins"},
     "insight": {"api", "codec", "forms", "sched", "plugins", "config"},
     "controllers": OBJECTS | {"apiserver", "client", "http", "store"},
-    "sim": OBJECTS | {"forms", "http", "store", "sched", "plugins", "config"},
+    "sim": OBJECTS | {"forms", "http", "store", "sched", "plugins", "config", "insight"},
     "daemon": OBJECTS | {"forms", "http", "store", "client", "sched", "plugins", "apiserver", "config", "controllers", "insight"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

@@ -48,6 +48,7 @@ struct attempt {
     struct attempt_wants wants;
     enum attempt_outcome outcome;
     node_id node;          /* ATTEMPT_FITS */
+    uint32_t chosen;       /* its index in `feasible`, where there are totals */
     const char *error;     /* ATTEMPT_ERROR */
     bool no_nodes;         /* that error is "no nodes available", which upstream treats as a rejection */
     bool nominated_node_used;

@@ -54,21 +54,28 @@ static void pick_by_class(const struct attempt *a, struct best *b)
     }
 }
 
-static uint32_t index_of(const struct attempt *a, node_id node)
+/* Whether any of the eight is above; written for the compiler, which makes it a few instructions. */
+static bool any_above(const int64_t *totals, int64_t bound)
 {
-    uint32_t i = 0;
-    while (a->feasible[i] != node)
-        i++;
-    return i;
+    int above = 0;
+    for (int i = 0; i < 8; i++)
+        above |= totals[i] > bound;
+    return above;
 }
 
 static void pick_by_totals(const struct attempt *a, struct best *b)
 {
-    uint32_t chosen = index_of(a, a->node);
-    insert(b, a->node, chosen, a->totals[chosen]);
-    for (uint32_t i = 0; i < a->n_feasible; i++)
-        if (i != chosen && is_wanted(b, a->totals[i]))
+    uint32_t i = 0;
+    insert(b, a->node, a->chosen, a->totals[a->chosen]);
+    while (i < a->n_feasible) {
+        if (b->n == DECISION_NODES_MAX && a->n_feasible - i >= 8 && !any_above(a->totals + i, b->at[b->n - 1].total)) {
+            i += 8;
+            continue;
+        }
+        if (i != a->chosen && is_wanted(b, a->totals[i]))
             insert(b, a->feasible[i], i, a->totals[i]);
+        i++;
+    }
 }
 
 /* Of the score at position i: for all nodes the same, unless it is one that is kept or asked again. */
