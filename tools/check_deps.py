@@ -21,9 +21,10 @@ MAY_INCLUDE = {
     "apiserver": OBJECTS | {"http", "store"},
     "plugins": {"api", "forms", "sched"},
     "config": {"api", "codec", "forms", "sched", "plugins"},
+    "insight": {"api", "codec", "forms", "sched", "plugins", "config"},
     "controllers": OBJECTS | {"apiserver", "client", "http", "store"},
-    "sim": OBJECTS | {"forms", "http", "store", "sched", "plugins", "config"},
-    "daemon": OBJECTS | {"forms", "http", "store", "client", "sched", "plugins", "apiserver", "config", "controllers"},
+    "sim": OBJECTS | {"forms", "http", "store", "sched", "plugins", "config", "insight"},
+    "daemon": OBJECTS | {"forms", "http", "store", "client", "sched", "plugins", "apiserver", "config", "controllers", "insight"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

@@ -11,7 +11,7 @@
 #include "sim/workload.h"
 
 static const char help[] =
-    "usage: berth bench --engine [NAME...] [--config FILE] [--allow-plugins] [--divide N] [-o text|json]\n"
+    "usage: berth bench --engine [NAME...] [--decisions] [--config FILE] [--allow-plugins] [--divide N] [-o text|json]\n"
     "       berth bench --what-if [--config FILE] [--allow-plugins] [--divide N] [-o text|json]\n"
     "       berth bench --list\n\n"
     "Runs workloads of Kubernetes' scheduler_perf (same nodes, pods and counts, by the same names) against the scheduling\n"
@@ -20,6 +20,7 @@ static const char help[] =
     "  --engine       the engine without an API server\n"
     "  --what-if      questions about one pod on 5,000 nodes with 150,000 pods: where it would go; if a taint were gone, a\n"
     "                 node had more, pods were evicted, there were one more node; and what would place it\n"
+    "  --decisions    keeps the last decisions and their reasons meanwhile, as a running scheduler does\n"
     "  --config FILE  a KubeSchedulerConfiguration\n"
     CMD_ALLOW_PLUGINS_HELP
     CMD_FEATURE_GATES_HELP
@@ -37,7 +38,7 @@ struct bench {
     const struct command *c;
     VEC(const char *) names;
     const char *config;
-    bool allow_plugins, engine, what_if, list, json;
+    bool allow_plugins, engine, what_if, decisions, list, json;
     const char *feature_gates;
     uint32_t divisor;
 };
@@ -167,6 +168,7 @@ static int run_all(const struct bench *b)
             smaller.n_nodes = divided(b, w->n_nodes);
             smaller.n_init_pods = divided(b, w->n_init_pods);
             smaller.n_measured_pods = divided(b, w->n_measured_pods);
+            smaller.keeps_decisions = b->decisions;
             code = run_apart(b, &smaller);
             n_run++;
         }
@@ -224,6 +226,13 @@ static int take_engine(void *context, const char *value)
 {
     (void)value;
     ((struct bench *)context)->engine = true;
+    return 0;
+}
+
+static int take_decisions(void *context, const char *value)
+{
+    (void)value;
+    ((struct bench *)context)->decisions = true;
     return 0;
 }
 
@@ -292,6 +301,7 @@ static const struct cmd_options options = {
         { "--allow-plugins", CMD_FLAG, take_allow_plugins, NULL },
         { "--config", CMD_VALUE, take_config, NULL },
         { "--feature-gates", CMD_VALUE, take_feature_gates, NULL },
+        { "--decisions", CMD_FLAG, take_decisions, NULL },
         { "--divide", CMD_VALUE, take_divide, NULL },
         { "--engine", CMD_FLAG, take_engine, NULL },
         { "--list", CMD_FLAG, take_list, NULL },
@@ -306,6 +316,8 @@ static int measure(const struct bench *b)
         return print_list(b);
     if (b->engine == b->what_if)
         return cmd_fail(b->c, EXIT_USAGE, "say what to measure: --engine or --what-if");
+    if (b->what_if && b->decisions)
+        return cmd_fail(b->c, EXIT_USAGE, "--decisions goes with --engine");
     if (b->what_if && b->names.n)
         return cmd_fail(b->c, EXIT_USAGE, "--what-if takes no names");
     return b->what_if ? with_setup(b, NULL, measure_questions) : run_all(b);

@@ -12,6 +12,7 @@
 #include "cmd/options.h"
 #include "cmd/progress.h"
 #include "cmd/setup.h"
+#include "insight/explain_json.h"
 #include "sim/expand.h"
 #include "sim/forms.h"
 
@@ -249,12 +250,52 @@ static void explain_at_its_time(struct watcher *watcher, struct sim_world *w, si
         find_remedies(watcher, pod->form);
 }
 
-static int print_report(const struct explain *x, const struct explain_report *r)
+/* The pods that the run evicted for this one. */
+static uint32_t list_evicted(const struct explain_report *r, struct arena *a, struct explained_eviction **ret_evicted)
+{
+    const struct sim_world *w = r->world;
+    struct explained_eviction *evicted = ARENA_NEW_N(a, struct explained_eviction, w->pods.n);
+    uint32_t n = 0;
+    for (size_t i = 0; i < w->pods.n; i++) {
+        const struct sim_pod *p = &w->pods.at[i];
+        if (p->state != SIM_EVICTED || p->evicted_by != r->pod - w->pods.at)
+            continue;
+        const char *node = p->node == SIM_NO_NODE ? NULL : w->nodes.at[p->node].form->meta.name;
+        evicted[n++] = (struct explained_eviction){ p->ns, p->name, p->form->priority, node };
+    }
+    *ret_evicted = evicted;
+    return n;
+}
+
+static void add_json(struct strbuf *to, const struct explain_report *r, struct arena *a)
+{
+    static const char *const states[N_SIM_STATES] = { "running", "placed", "pending", "evicted" };
+    const struct sim_world *w = r->world;
+    bool lost = r->pod->state == SIM_EVICTED && r->pod->evicted_by >= 0;
+    struct explained_eviction *evicted;
+    uint32_t n_evicted = list_evicted(r, a, &evicted);
+    explanation_add_json(to, &(struct explanation_report){
+        .x = r->x,
+        .owner = r->pod->owner,
+        .state = states[r->pod->state],
+        .evicted = evicted,
+        .n_evicted = n_evicted,
+        .evicted_by_ns = lost ? w->pods.at[r->pod->evicted_by].ns : NULL,
+        .evicted_by_name = lost ? w->pods.at[r->pod->evicted_by].name : NULL,
+        .remedies = r->remedies,
+        .n_extenders = r->n_extenders,
+        .n_top = r->n_top,
+        .warnings = w->in->warnings.at,
+        .n_warnings = (uint32_t)w->in->warnings.n,
+    });
+}
+
+static int print_report(const struct explain *x, const struct explain_report *r, struct arena *a)
 {
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
     if (x->output == OUTPUT_JSON)
-        explain_add_json(&text, r);
+        add_json(&text, r, a);
     else
         explain_add_text(&text, r);
     int code = x->output == OUTPUT_JSON ? cmd_print(x->c, CMD_JSON, strbuf_str(&text))
@@ -282,7 +323,7 @@ static int explain_world(const struct explain *x, struct sim_world *w)
                                                      .remedies = watcher.has_remedies ? &watcher.remedies : NULL,
                                                      .n_extenders = w->setup->n_extenders,
                                                      .n_top = x->n_top ? x->n_top : n_otherwise,
-                                                     .width = cmd_columns() });
+                                                     .width = cmd_columns() }, &watcher.arena);
     arena_fini(&watcher.arena);
     return code;
 }

@@ -1,5 +1,5 @@
-/* cmd/explain.h - an explanation as `berth explain` prints it. docs/explain.md describes both forms;
- * fields of the JSON are only ever added.
+/* cmd/explain.h - an explanation as `berth explain` prints it for people; insight/explain_json.h is the form for programs.
+ * docs/explain.md describes both.
  *
  * Thread: main. */
 #pragma once
@@ -19,8 +19,6 @@ struct explain_report {
 };
 
 void explain_add_text(struct strbuf *to, const struct explain_report *r);
-void explain_add_json(struct strbuf *to, const struct explain_report *r);
 
-/* Parts of them. */
+/* A part of it. */
 void explain_add_remedies_text(struct strbuf *to, const struct remedies *r);
-void explain_add_remedies_json(struct strbuf *to, const struct remedies *r);

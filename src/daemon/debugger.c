@@ -142,7 +142,8 @@ static enum err_code add_item(struct debugger *d, const struct watch_object *ite
     struct listed *l = d->listed;
     bool is_pod = d->resource == WATCHED_PODS;
     struct named_in in = { 0 };
-    if (fill_decode(scratch, is_pod ? &named_pod : &named_node, item->format, item->bytes, &in, e))
+    struct work work = work_init(API_ANSWER_BYTES_MAX);
+    if (fill_decode(scratch, &work, is_pod ? &named_pod : &named_node, item->format, item->bytes, &in, e))
         return e->code;
     struct str name = arena_str(&l->arena, is_pod ? in.meta.uid : in.meta.name);
     if (is_pod)

@@ -11,6 +11,8 @@
 #include "sched/framework.h"
 #include "sched/sched_priv.h"
 
+struct pod_class;
+
 enum attempt_outcome {
     ATTEMPT_FITS,
     ATTEMPT_REJECTED, /* a FitError: there are statuses and rejectors */
@@ -25,6 +27,21 @@ struct attempt_wants {
     const struct measure *measure; /* as begun; NULL: nothing is measured */
 };
 
+/* Nodes that a filter which looks beyond the node itself has refused, on the quick way. */
+struct general_refusal {
+    const struct plugin_instance *plugin; /* NULL: they have no room beside nominated pods */
+    uint32_t n_nodes;
+    node_id example;
+};
+
+/* What the quick way went by. */
+struct quick_choice {
+    const struct pod_class *class; /* NULL: it was not taken; valid until the next attempt */
+    const uint64_t *alive;         /* nodes that fit */
+    uint64_t local;                /* positions at POINT_SCORE that class->partial sums */
+    struct general_refusal *refusals; /* if anyone watches decisions */
+    uint32_t n_refusals;
+};
 
 struct attempt {
     struct cycle cycle;
@@ -33,6 +50,7 @@ struct attempt {
     struct measure measure;
     enum attempt_outcome outcome;
     node_id node;          /* ATTEMPT_FITS */
+    uint32_t chosen;       /* its index in `feasible`, where there are totals */
     const char *error;     /* ATTEMPT_ERROR */
     bool no_nodes;         /* that error is "no nodes available", which upstream treats as a rejection */
     bool nominated_node_used;
@@ -50,13 +68,16 @@ struct attempt {
     node_id *feasible;              /* in search order */
     uint32_t n_feasible;
 
-    /* Score: by position at POINT_SCORE, then by index in feasible; NULL: skipped. NULL in all: the quick way was taken */
+    /* Score: by position at POINT_SCORE, then by index in feasible; NULL: skipped. NULL in all: the quick way was taken,
+     * which keeps some only when decisions are watched (decision.h) */
     int64_t **scores;
     int64_t *totals;
     bool scored;
 
     int64_t *randomizers; /* by index in feasible: decide between equal totals, the largest wins; NULL: all 0 */
     bool bare_nodes; /* an extender gave node objects: scores see the nodes without pods and images, as upstream's */
+
+    struct quick_choice quick;
 
     uint64_t rejectors, pending; /* masks of plugins and PLUGIN_EXTENDERS, for the queue */
 };

@@ -8,6 +8,7 @@
 #include "base/arith.h"
 #include "base/mem.h"
 #include "sched/attempt.h"
+#include "sched/decision.h"
 #include "sched/extender.h"
 #include "sched/fit_error.h"
 #include "sched/queue.h"
@@ -109,6 +110,15 @@ static void tell_failure(struct sched *s, struct binding *b, const struct failur
     measure_failed(&b->measure, f->kind == FAILURE_UNSCHEDULABLE);
     *(f->kind == FAILURE_UNSCHEDULABLE ? &s->n_unschedulable : &s->n_errors) += 1;
     sched_note_decision(s, b->pod, str_of(f->message));
+    bool refused = f->kind == FAILURE_UNSCHEDULABLE;
+    if (s->decided)
+        s->decided(s->decided_context,
+                   &(struct sched_decision){ .pod = b->pod,
+                                             .profile = b->cycle.profile,
+                                             .outcome = refused ? DECISION_UNSCHEDULABLE : DECISION_ERROR,
+                                             .n_attempts = b->queued->attempts,
+                                             .node = SYM_NONE,
+                                             .message = f->message });
     failure_handle(s, b->queued, f, now_ms);
 }
 

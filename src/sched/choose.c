@@ -48,15 +48,44 @@ static bool has_general_filters(const struct attempt *a)
     return a->cycle.profile->plan.general_filter_mask & ~a->cycle.skip_filter || a->sched->nominator.by_node.n > 0;
 }
 
+/* For those who watch: whom the filter has just refused. `before` follows what is alive. */
+static void note_refusals(struct attempt *a, const struct plugin_instance *p, const uint64_t *alive, uint64_t *before,
+                          size_t n_words)
+{
+    struct general_refusal r = { .plugin = p };
+    for (size_t w = 0; w < n_words; w++) {
+        uint64_t gone = before[w] & ~alive[w];
+        if (gone && !r.n_nodes)
+            r.example = (node_id)(w * 64 + (size_t)__builtin_ctzll(gone));
+        r.n_nodes += bitset_popcount(gone);
+        before[w] = alive[w];
+    }
+    if (r.n_nodes)
+        a->quick.refusals[a->quick.n_refusals++] = r;
+}
+
 /* Those filters, on what is alive. */
 static bool filter_general(struct attempt *a, uint64_t *alive, size_t n_words)
 {
     const struct point_plugins *filters = &a->cycle.profile->plan.general_filters;
-    for (uint8_t i = 0; i < filters->n; i++)
-        if (!(a->cycle.skip_filter >> filters->at[i]->index & 1) &&
-            !attempt_filter_with(a, filters->at[i], alive, n_words))
+    uint64_t *before = NULL;
+    if (a->sched->decided) {
+        before = arena_alloc(a->cycle.arena, n_words * sizeof(*before));
+        bitset_copy(before, alive, n_words);
+        a->quick.refusals = ARENA_NEW_N(a->cycle.arena, struct general_refusal, filters->n + 1u);
+    }
+    for (uint8_t i = 0; i < filters->n; i++) {
+        if (a->cycle.skip_filter >> filters->at[i]->index & 1)
+            continue;
+        if (!attempt_filter_with(a, filters->at[i], alive, n_words))
             return false;
-    return attempt_filter_beside_nominated(a, alive);
+        if (before)
+            note_refusals(a, filters->at[i], alive, before, n_words);
+    }
+    bool goes_on = attempt_filter_beside_nominated(a, alive);
+    if (goes_on && before)
+        note_refusals(a, NULL, alive, before, n_words);
+    return goes_on;
 }
 
 /* PreScore of the others, over the feasible nodes. */
@@ -255,6 +284,8 @@ static bool choose_by_totals(struct attempt *a, const struct scoring *s, const i
 {
     struct cycle *c = &a->cycle;
     a->totals = arena_alloc(c->arena, a->n_feasible * sizeof(*a->totals));
+    if (a->sched->decided) /* what is computed anyway is kept for those who watch */
+        a->scores = ARENA_NEW_N(c->arena, int64_t *, c->profile->points[POINT_SCORE].n);
     for (uint32_t i = 0; i < a->n_feasible; i++)
         a->totals[i] = partial[a->feasible[i]];
     for (uint64_t left = s->general; left; left &= left - 1)
@@ -290,6 +321,8 @@ static void choose(struct attempt *a, struct scoring s, const struct pod_class *
         alive = fewer;
     }
     measure_filter(a, true);
+    a->quick = (struct quick_choice){ .class = class, .alive = alive, .local = s.local, .refusals = a->quick.refusals,
+                                      .n_refusals = a->quick.n_refusals };
     a->sched->start_index %= (uint32_t)c->cache->order.n; /* all nodes were looked at: once around */
     a->n_feasible = (uint32_t)bitset_count(alive, n_words);
     c->n_feasible = a->n_feasible;

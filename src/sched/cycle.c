@@ -1,6 +1,7 @@
 /* sched/cycle.c - a chapter of sched.h: one turn of the scheduler, the story of an attempt from the queue to
  * a binding or a failure. */
 #include "sched/attempt.h"
+#include "sched/decision.h"
 #include "sched/fit_error.h"
 #include "sched/memo.h"
 #include "sched/queue.h"
@@ -8,6 +9,7 @@
 #include "sched/sched_priv.h"
 
 static bool skip(struct sched *s, struct queued_pod *qp);
+static void tell_choice(struct sched *s, struct attempt *a, const struct queued_pod *qp);
 static void fail_attempt(struct sched *s, struct attempt *a, struct queued_pod *qp, int64_t now_ms);
 
 bool sched_run_once(struct sched *s)
@@ -30,11 +32,42 @@ bool sched_run_once(struct sched *s)
     attempt_run(s, &a, qp->pod, (struct attempt_wants){ .measure = &measure });
     if (a.outcome == ATTEMPT_FITS) {
         measure_algorithm(&a.measure, a.n_feasible);
+        if (s->decided)
+            tell_choice(s, &a, qp);
         bind_start(s, &a, qp);
     } else {
         fail_attempt(s, &a, qp, now_ms);
     }
     return true;
+}
+
+static void tell_choice(struct sched *s, struct attempt *a, const struct queued_pod *qp)
+{
+    s->decided(s->decided_context, &(struct sched_decision){ .pod = qp->pod,
+                                                             .profile = a->cycle.profile,
+                                                             .outcome = DECISION_PLACED,
+                                                             .n_attempts = qp->attempts,
+                                                             .node = s->cache.rows.at[a->node].name,
+                                                             .attempt = a });
+}
+
+static void tell_failure(struct sched *s, struct attempt *a, const struct queued_pod *qp, const struct failure *f)
+{
+    const struct preemption *p = a->cycle.preemption;
+    struct sched_decision d = { .pod = qp->pod,
+                                .profile = a->cycle.profile,
+                                .outcome = DECISION_UNSCHEDULABLE,
+                                .n_attempts = qp->attempts,
+                                .node = SYM_NONE,
+                                .message = f->message,
+                                .attempt = a };
+    if (f->kind != FAILURE_UNSCHEDULABLE) {
+        d.outcome = DECISION_ERROR;
+    } else if (p && p->chosen) {
+        d.outcome = DECISION_PREEMPTING;
+        d.node = s->cache.rows.at[p->chosen->node].name;
+    }
+    s->decided(s->decided_context, &d);
 }
 
 static bool skip(struct sched *s, struct queued_pod *qp)
@@ -118,13 +151,15 @@ static void fail_attempt(struct sched *s, struct attempt *a, struct queued_pod *
         s->n_repeated++;
     } else if (a->outcome == ATTEMPT_REJECTED) {
         f = fail_afresh(a, memo);
-        if (a->cycle.preemption && a->cycle.preemption->chosen)
-            evict_start(s, qp->pod, a->cycle.preemption);
     } else if (a->no_nodes) {
         f.kind = FAILURE_UNSCHEDULABLE;
     }
     measure_algorithm(&a->measure, 0);
     measure_failed(&a->measure, f.kind == FAILURE_UNSCHEDULABLE);
+    if (s->decided)
+        tell_failure(s, a, qp, &f); /* ahead of evicting, after which victims may be gone */
+    if (a->cycle.preemption && a->cycle.preemption->chosen)
+        evict_start(s, qp->pod, a->cycle.preemption);
     *(f.kind == FAILURE_UNSCHEDULABLE ? &s->n_unschedulable : &s->n_errors) += 1;
     sched_note_decision(s, qp->pod, str_of(f.message));
     failure_handle(s, qp, &f, now_ms);

@@ -21,7 +21,7 @@ struct pod_classes {
     uint64_t now;
     struct strbuf key; /* scratch */
     uint32_t n_max;
-    uint64_t n_dropped;
+    uint64_t n_dropped, n_made;
 };
 
 struct pod_classes *pod_classes_new(void)
@@ -249,6 +249,7 @@ static struct entry *new_entry(struct pod_classes *k, node_id n_rows_max)
     while (k->entries.n && (k->entries.n >= k->n_max || (k->entries.n + 1) * bytes > POD_CLASSES_BYTES_MAX))
         drop_oldest(k);
     struct entry *e = mem_zalloc(sizeof(*e));
+    e->class.id = ++k->n_made;
     char *key = mem_alloc(k->key.n);
     memcpy(key, k->key.p, k->key.n);
     e->key = (struct str){ key, k->key.n };

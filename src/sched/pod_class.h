@@ -21,6 +21,7 @@ enum { POD_CLASSES_MAX = 1024, POD_CLASSES_BYTES_MAX = 256 << 20 };
 struct pod_classes;
 
 struct pod_class {
+    uint64_t id;      /* no other class ever has it */
     uint64_t *alive;  /* bitset by row: listed, and every local filter passes */
     int32_t *partial; /* by row, where alive: sum of weight times score of the local scores */
     int32_t *best;    /* by word of alive: the largest partial there; INT32_MIN without any */

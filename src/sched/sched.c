@@ -214,6 +214,25 @@ void sched_each_node(const struct sched *s, void (*each)(void *context, const st
             each(context, s->cache.rows.at[i].node);
 }
 
+const struct pod *sched_pod_named(const struct sched *s, struct str ns, struct str name)
+{
+    sym id = sym_find(s->syms, ns);
+    const struct pod *found = NULL;
+    for (struct map_str_slot *slot = map_str_next(&s->pods, NULL); slot && id != SYM_NONE; slot = map_str_next(&s->pods, slot)) {
+        const struct pod *pod = slot->value.const_ptr;
+        if (pod->meta.ns == id && str_is(name, pod->meta.name) && (!found || found->flags & POD_TERMINATING))
+            found = pod;
+    }
+    return found;
+}
+
+void sched_watch_decisions(struct sched *s, void (*decided)(void *context, const struct sched_decision *decision),
+                           void *context)
+{
+    s->decided = decided;
+    s->decided_context = context;
+}
+
 void sched_watch_attempts(struct sched *s, void (*before)(void *context, const struct pod *pod), void *context)
 {
     s->before_attempt = before;

@@ -15,6 +15,7 @@
 struct extender;
 struct sched;
 struct sched_metrics;
+struct sched_decision;
 
 struct sched_options {
     struct sym_table *syms;
@@ -81,9 +82,14 @@ const struct node *sched_node(const struct sched *s, sym name);
 /* Calls `each` with every pod that sched_pod knows, and every node; it may change nothing. */
 void sched_each_pod(const struct sched *s, void (*each)(void *context, const struct pod *pod), void *context);
 void sched_each_node(const struct sched *s, void (*each)(void *context, const struct node *node), void *context);
+/* The same by name; of several (one that is being deleted, and one that came after it) the one that stays. */
+const struct pod *sched_pod_named(const struct sched *s, struct str ns, struct str name);
 /* Calls `before` with the pod whose turn it is, ahead of each attempt. It may ask (explain.h) but change
  * nothing. NULL ends it. */
 void sched_watch_attempts(struct sched *s, void (*before)(void *context, const struct pod *pod), void *context);
+/* Calls `decided` with every decision as it is made (decision.h). NULL ends it. */
+void sched_watch_decisions(struct sched *s, void (*decided)(void *context, const struct sched_decision *decision),
+                           void *context);
 /* Writes down what is counted but not yet on the page: see sched_metrics.h. */
 void sched_publish_metrics(struct sched *s);
 /* FNV-1a over all decisions so far (pod, node or failure text): equal for equal inputs, times and seed. */

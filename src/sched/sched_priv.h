@@ -10,6 +10,7 @@
 #include "sched/preempt.h"
 
 struct attempt;
+struct sched_decision;
 struct extender;
 struct queue;
 struct queued_pod;
@@ -75,6 +76,8 @@ struct sched {
     uint64_t decision_hash;
     void (*before_attempt)(void *context, const struct pod *pod); /* sched_watch_attempts; NULL: nobody watches */
     void *before_attempt_context;
+    void (*decided)(void *context, const struct sched_decision *decision); /* sched_watch_decisions; NULL: nobody watches */
+    void *decided_context;
 };
 
 /* bind.c: takes the record of a pod for which a node was found. */

@@ -158,5 +158,6 @@ void attempt_select(struct attempt *a)
     for (uint32_t i = 0; i < a->n_feasible; i++)
         if (a->totals[i] > best)
             best = a->totals[i];
-    a->node = a->feasible[first_in_heap_order(a, best)];
+    a->chosen = first_in_heap_order(a, best);
+    a->node = a->feasible[a->chosen];
 }

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "insight/decisions.h"
 #include "sched/sched.h"
 
 #define REQUESTS(cpu) "\"resources\":{\"requests\":{\"cpu\":\"" cpu "\",\"memory\":\"500Mi\"}}"
@@ -383,9 +384,12 @@ enum err_code workload_run(const struct workload *w, struct sym_table *syms, con
     strbuf_init(&r.text, STRBUF_NO_MAX);
     r.sched = sched_new(&options);
     *ret_result = (struct workload_result){ 0 };
+    struct decisions *decisions = w->keeps_decisions ? decisions_new(r.sched, &(struct decisions_options){ 0 }) : NULL;
     enum err_code code = set_up(&r, e);
     if (!code)
         code = measure(&r, progress, context, ret_result, e);
+    if (decisions)
+        decisions_free(decisions);
     sched_free(r.sched);
     strbuf_fini(&r.text);
     vec_fini(&r.outcomes);

@@ -246,7 +246,8 @@ static inline void check_attempt(struct asked *a)
     a->n_preempts += x->preemption != NULL;
 }
 
-static inline void one_step(struct asked *a)
+/* The explanation of the attempt, if there was one, holds until the next question. */
+static inline void step_explained(struct asked *a)
 {
     a->next_uid = NULL;
     free(a->message);
@@ -254,6 +255,11 @@ static inline void one_step(struct asked *a)
     step(&a->g);
     if (a->next_uid)
         check_attempt(a);
+}
+
+static inline void one_step(struct asked *a)
+{
+    step_explained(a);
     ask_something(a);
 }
 

@@ -1,5 +1,6 @@
-/* cmd/explain_json.c - see explain.h: an explanation for programs. */
-#include "cmd/explain.h"
+/* insight/explain_json.c - see explain_json.h. */
+#include "insight/explain_json.h"
+
 #include "codec/json.h"
 
 static void add_value(struct strbuf *to, const char *text)
@@ -17,7 +18,7 @@ static void add_member(struct strbuf *to, const char *before, const char *key, c
     add_value(to, text);
 }
 
-static const char *code_text(enum verdict_code code)
+const char *explanation_code_text(enum verdict_code code)
 {
     switch (code) {
     case V_UNSCHEDULABLE:
@@ -41,16 +42,15 @@ static void add_texts(struct strbuf *to, const char *before, const char *key, co
     strbuf_add_char(to, ']');
 }
 
-static void add_pod(struct strbuf *to, const struct explain_report *r)
+static void add_pod(struct strbuf *to, const struct explanation_report *r)
 {
-    static const char *const states[N_SIM_STATES] = { "running", "placed", "pending", "evicted" };
     const struct explanation *x = r->x;
     add_member(to, ",\n\"pod\":{", "namespace", x->ns);
     add_member(to, ",", "name", x->name);
-    add_member(to, ",", "owner", r->pod->owner);
+    add_member(to, ",", "owner", r->owner);
     add_member(to, ",", "schedulerName", x->scheduler_name);
     strbuf_printf(to, ",\"priority\":%d}", (int)x->priority);
-    add_member(to, ",\n", "state", states[r->pod->state]);
+    add_member(to, ",\n", "state", r->state);
 }
 
 static void add_outcome(struct strbuf *to, const struct explanation *x)
@@ -105,13 +105,13 @@ static void add_refused(struct strbuf *to, const struct explained_node *n)
     const struct explained_refusal *r = n->refusal;
     add_member(to, "{", "name", n->name);
     add_member(to, ",", "plugin", r->plugin);
-    add_member(to, ",", "code", code_text(r->code));
+    add_member(to, ",", "code", explanation_code_text(r->code));
     add_texts(to, ",", "reasons", r->reasons, r->n_reasons);
     strbuf_add_char(to, '}');
 }
 
 /* The first of the nodes in a state, which stand together. */
-static void add_nodes(struct strbuf *to, const char *key, const struct explain_report *r, uint32_t first, uint32_t n)
+static void add_nodes(struct strbuf *to, const char *key, const struct explanation_report *r, uint32_t first, uint32_t n)
 {
     const struct explanation *x = r->x;
     strbuf_printf(to, ",\n\"%s\":[", key);
@@ -128,16 +128,16 @@ static void add_nodes(struct strbuf *to, const char *key, const struct explain_r
     strbuf_add_char(to, ']');
 }
 
-static void add_groups(struct strbuf *to, const struct explain_report *r)
+void explanation_add_groups(struct strbuf *to, const struct explanation *x, uint32_t n_top)
 {
     STRBUF_ADD_LIT(to, ",\n\"reasons\":[");
-    for (uint32_t i = 0; i < r->x->n_groups; i++) {
-        const struct explained_group *g = &r->x->groups[i];
+    for (uint32_t i = 0; i < x->n_groups; i++) {
+        const struct explained_group *g = &x->groups[i];
         add_member(to, i ? ",\n{" : "\n{", "plugin", g->plugin);
         add_member(to, ",", "reason", g->reason);
-        add_member(to, ",", "code", code_text(g->code));
+        add_member(to, ",", "code", explanation_code_text(g->code));
         strbuf_printf(to, ",\"count\":%u", g->n_nodes);
-        add_texts(to, ",", "nodes", g->nodes, g->n_nodes < r->n_top ? g->n_nodes : r->n_top);
+        add_texts(to, ",", "nodes", g->nodes, g->n_nodes < n_top ? g->n_nodes : n_top);
         strbuf_add_char(to, '}');
     }
     strbuf_add_char(to, ']');
@@ -170,32 +170,27 @@ static void add_preemption(struct strbuf *to, const struct explanation *x)
     STRBUF_ADD_LIT(to, "]}");
 }
 
-/* What the run did for the pod, or to it. */
-static void add_run(struct strbuf *to, const struct explain_report *r)
+/* What was done for the pod, or to it. */
+static void add_evictions(struct strbuf *to, const struct explanation_report *r)
 {
-    const struct sim_world *w = r->world;
-    bool first = true;
     STRBUF_ADD_LIT(to, ",\n\"evicted\":[");
-    for (size_t i = 0; i < w->pods.n; i++) {
-        const struct sim_pod *p = &w->pods.at[i];
-        if (p->state != SIM_EVICTED || p->evicted_by != r->pod - w->pods.at)
-            continue;
-        add_victim(to, first, p->ns, p->name, p->form->priority);
-        add_member(to, ",", "node", p->node == SIM_NO_NODE ? NULL : w->nodes.at[p->node].form->meta.name);
+    for (uint32_t i = 0; i < r->n_evicted; i++) {
+        const struct explained_eviction *v = &r->evicted[i];
+        add_victim(to, i == 0, v->ns, v->name, v->priority);
+        add_member(to, ",", "node", v->node);
         strbuf_add_char(to, '}');
-        first = false;
     }
     strbuf_add_char(to, ']');
-    if (r->pod->state == SIM_EVICTED && r->pod->evicted_by >= 0) {
-        add_member(to, ",\n\"evictedBy\":{", "namespace", w->pods.at[r->pod->evicted_by].ns);
-        add_member(to, ",", "name", w->pods.at[r->pod->evicted_by].name);
+    if (r->evicted_by_name) {
+        add_member(to, ",\n\"evictedBy\":{", "namespace", r->evicted_by_ns);
+        add_member(to, ",", "name", r->evicted_by_name);
         strbuf_add_char(to, '}');
     } else {
         STRBUF_ADD_LIT(to, ",\n\"evictedBy\":null");
     }
 }
 
-void explain_add_json(struct strbuf *to, const struct explain_report *r)
+void explanation_add_json(struct strbuf *to, const struct explanation_report *r)
 {
     const struct explanation *x = r->x;
     STRBUF_ADD_LIT(to, "{\"kind\":\"Explanation\",\"version\":1");
@@ -205,12 +200,16 @@ void explain_add_json(struct strbuf *to, const struct explain_report *r)
     add_nodes(to, "compared", r, 0, x->n_compared);
     add_nodes(to, "notCompared", r, x->n_compared, x->n_not_compared);
     add_nodes(to, "refused", r, x->n_compared + x->n_not_compared, x->n_refused);
-    add_groups(to, r);
+    explanation_add_groups(to, x, r->n_top);
     add_preemption(to, x);
-    add_run(to, r);
+    add_evictions(to, r);
     if (r->remedies)
-        explain_add_remedies_json(to, r->remedies);
+        remedies_add_json(to, r->remedies);
     strbuf_printf(to, ",\n\"extendersNotAsked\":%u", r->n_extenders);
-    add_texts(to, ",\n", "warnings", r->world->in->warnings.at, (uint32_t)r->world->in->warnings.n);
+    add_texts(to, ",\n", "warnings", r->warnings, r->n_warnings);
+    if (r->decision.n) {
+        STRBUF_ADD_LIT(to, ",\n\"decision\":");
+        strbuf_add_str(to, r->decision);
+    }
     STRBUF_ADD_LIT(to, "}\n");
 }
