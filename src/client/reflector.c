@@ -293,18 +293,6 @@ static void on_end(void *context, const char *error)
 
 static void on_page(void *context, const struct api_answer *answer);
 
-static void add_escaped(struct strbuf *b, struct str s)
-{
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.p[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-_.~", c);
-        if (plain && c)
-            strbuf_add_char(b, (char)c);
-        else
-            strbuf_printf(b, "%%%02X", c);
-    }
-}
-
 static void ask_page(struct reflector *r)
 {
     struct strbuf target;
@@ -314,7 +302,7 @@ static void ask_page(struct reflector *r)
         strbuf_printf(&target, "&%s", r->o.selector);
     if (r->token.n) {
         STRBUF_ADD_LIT(&target, "&continue=");
-        add_escaped(&target, strbuf_str(&r->token));
+        api_add_escaped(&target, strbuf_str(&r->token));
     }
     struct api_request request = { .lane = API_LANE_READ, .method = "GET", .target = strbuf_str(&target),
                                    .timeout_ms = PAGE_TIMEOUT_MS };
@@ -379,7 +367,7 @@ static void open_watch(struct reflector *r)
         strbuf_printf(&target, "&%s", r->o.selector);
     if (r->version.n && !(listing && r->version_is_gone)) {
         STRBUF_ADD_LIT(&target, "&resourceVersion=");
-        add_escaped(&target, strbuf_str(&r->version));
+        api_add_escaped(&target, strbuf_str(&r->version));
     }
     if (listing)
         STRBUF_ADD_LIT(&target, "&resourceVersionMatch=NotOlderThan&sendInitialEvents=true");
