@@ -141,9 +141,9 @@ static void report(const struct stand_in *x)
     double first_ms = c->first_bind_ns ? (double)(c->first_bind_ns - c->asked_ns) / 1e6 : 0;
     double synced_ms = c->synced_ns ? (double)(c->synced_ns - c->asked_ns) / 1e6 : 0;
     printf("{\"binds\":%llu,\"seconds\":%.3f,\"binds_per_second\":%.0f,\"synced_ms\":%.1f,\"first_bind_ms\":%.1f,"
-           "\"refused_binds\":%llu,\"patches\":%llu,\"events\":%llu,\"deleted\":%llu,\"requests\":%llu}\n",
+           "\"first_bind_at_ns\":%lld,\"refused_binds\":%llu,\"patches\":%llu,\"events\":%llu,\"deleted\":%llu,\"requests\":%llu}\n",
            (unsigned long long)c->n_binds, seconds, seconds > 0 ? (double)(c->n_binds - 1) / seconds : 0, synced_ms,
-           first_ms, (unsigned long long)c->n_refused_binds, (unsigned long long)c->n_patches,
+           first_ms, (long long)c->first_bind_ns, (unsigned long long)c->n_refused_binds, (unsigned long long)c->n_patches,
            (unsigned long long)c->n_events, (unsigned long long)c->n_deleted, (unsigned long long)c->n_requests);
     fflush(stdout);
 }

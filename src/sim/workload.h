@@ -37,8 +37,6 @@ void workload_add_pod(struct strbuf *to, const struct workload_pod *p);
 void workload_add_namespace(struct strbuf *to, const struct workload *w, const char *name);
 /* It selects the measured pods of a workload that has a service. */
 void workload_add_service(struct strbuf *to, const char *ns);
-/* Whether no two pods of the template are alike, their names apart. */
-bool workload_template_differs(const char *template_name);
 /* Templates of the init pods, n_init_pods each; ends with NULL. */
 const char *const *workload_init_templates(const struct workload *w, const char *room[2]);
 

@@ -96,11 +96,6 @@ void workload_add_pod(struct strbuf *to, const struct workload_pod *p)
     STRBUF_ADD_LIT(to, "}}");
 }
 
-bool workload_template_differs(const char *template_name)
-{
-    return !find_template(template_name)->spec;
-}
-
 void workload_add_namespace(struct strbuf *to, const struct workload *w, const char *name)
 {
     strbuf_printf(to, "{\"metadata\":{\"name\":\"%s\",\"labels\":{%s}}}", name,
