@@ -33,3 +33,15 @@ struct str api_status_reason(struct arena *a, const struct api_answer *answer)
     struct value status = read_status(a, answer);
     return value_text(value_slot(&status, SLOT_meta_v1_Status_reason));
 }
+
+void api_add_escaped(struct strbuf *to, struct str value)
+{
+    for (size_t i = 0; i < value.n; i++) {
+        unsigned char c = (unsigned char)value.p[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-_.~", c);
+        if (plain && c)
+            strbuf_add_char(to, (char)c);
+        else
+            strbuf_printf(to, "%%%02X", c);
+    }
+}

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/str.h"
+#include "base/strbuf.h"
 #include "codec/object.h"
 
 enum api_lane {
@@ -79,3 +80,5 @@ static inline bool api_ok(const struct api_answer *a)
 const char *api_problem(struct arena *a, const struct api_answer *answer);
 /* The reason of a Status ("AlreadyExists"); empty when there is none. */
 struct str api_status_reason(struct arena *a, const struct api_answer *answer);
+/* A value in a query: everything but letters, digits and -_.~ as %XX. */
+void api_add_escaped(struct strbuf *to, struct str value);

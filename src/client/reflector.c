@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/strbuf.h"
-#include "http/url.h"
 
 enum {
     BACKOFF_MS = 800,
@@ -303,7 +302,7 @@ static void ask_page(struct reflector *r)
         strbuf_printf(&target, "&%s", r->o.selector);
     if (r->token.n) {
         STRBUF_ADD_LIT(&target, "&continue=");
-        url_add_escaped(&target, strbuf_str(&r->token));
+        api_add_escaped(&target, strbuf_str(&r->token));
     }
     struct api_request request = { .lane = API_LANE_READ, .method = "GET", .target = strbuf_str(&target),
                                    .timeout_ms = PAGE_TIMEOUT_MS };
@@ -368,7 +367,7 @@ static void open_watch(struct reflector *r)
         strbuf_printf(&target, "&%s", r->o.selector);
     if (r->version.n && !(listing && r->version_is_gone)) {
         STRBUF_ADD_LIT(&target, "&resourceVersion=");
-        url_add_escaped(&target, strbuf_str(&r->version));
+        api_add_escaped(&target, strbuf_str(&r->version));
     }
     if (listing)
         STRBUF_ADD_LIT(&target, "&resourceVersionMatch=NotOlderThan&sendInitialEvents=true");

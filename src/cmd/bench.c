@@ -1,17 +1,20 @@
-/* cmd/bench.c - `berth bench`: upstream's scheduler_perf workloads against the engine alone; what-if questions. */
+/* cmd/bench.c - `berth bench`: upstream's scheduler_perf workloads against the engine alone or a running cluster; what-if
+ * questions. */
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "cmd/options.h"
+#include "cmd/bench_live.h"
 #include "cmd/setup.h"
 #include "sim/questions.h"
 #include "sim/workload.h"
 
 static const char help[] =
     "usage: berth bench --engine [NAME...] [--decisions] [--config FILE] [--allow-plugins] [--divide N] [-o text|json]\n"
+    "       berth bench --kubeconfig FILE NAME... [--context NAME] [--yes] [--keep] [--timeout SECONDS] [--in-flight N]\n"
+    "                   [--content protobuf|json] [--scheduler-pid PID] [--nodes N] [--pods N] [--init-pods N] [-o text|json]\n"
     "       berth bench --what-if [--config FILE] [--allow-plugins] [--divide N] [-o text|json]\n"
     "       berth bench --list\n\n"
     "Runs workloads of Kubernetes' scheduler_perf (same nodes, pods and counts, by the same names) against the scheduling\n"
@@ -28,11 +31,28 @@ static const char help[] =
     "  --list         the names\n"
     "  -o json        one object a line: name, pods, nodes, throughput (pods/s), p50_us, p99_us, max_us, rss_bytes, ...;\n"
     "                 of --what-if: name, questions, per_second, p50_us, p99_us, max_us, ...\n\n"
+    "on a running cluster (it loads the API server: for clusters that are for tests). The workload's nodes and pods are\n"
+    "created there, with names of their own and a label; its scheduler places them; a watch tells when. Told are pods a\n"
+    "second, of the whole and (p50) of single seconds, and the time from the request for a pod to its node. Then\n"
+    "everything that was created is deleted, also after Ctrl-C.\n"
+    CMD_CLUSTER_HELP
+    "  --live         the cluster that kubectl would talk to\n"
+    "  --yes          also on a cluster that has nodes of its own\n"
+    "  --keep         deletes nothing\n"
+    "  --timeout N    seconds that init pods, and then the measured ones, may take to get nodes (default 300)\n"
+    "  --in-flight N  requests that create something at once (1 to 900, default 200)\n"
+    "  --content      form of the requests (default protobuf)\n"
+    "  --scheduler-pid PID\n"
+    "                 also tells CPU seconds for 1,000 pods and memory of that process on this machine\n"
+    "  --nodes N, --pods N, --init-pods N\n"
+    "                 instead of the workload's numbers\n\n"
+    "exit code: 0 done, 1 not all pods got nodes, or it failed, 2 wrong usage, 130 interrupted\n\n"
     "examples:\n"
     "  berth bench --engine SchedulingBasic/5000Nodes_10000Pods\n"
-    "  berth bench --engine Preemption Spreading -o json\n";
+    "  berth bench --engine Preemption Spreading -o json\n"
+    "  berth bench --kubeconfig test.yaml SchedulingBasic/5000Nodes_10000Pods --scheduler-pid $(pidof kube-scheduler)\n";
 
-enum { NODES_BY_DEFAULT = 5000, DIVISOR_MAX = 1000 };
+enum { NODES_BY_DEFAULT = 5000, DIVISOR_MAX = 1000, COUNT_MAX = 1000000 };
 
 struct bench {
     const struct command *c;
@@ -41,6 +61,8 @@ struct bench {
     bool allow_plugins, engine, what_if, decisions, list, json;
     const char *feature_gates;
     uint32_t divisor;
+    uint32_t n_nodes, n_pods, n_init_pods; /* instead of the workload's; UINT32_MAX: not given */
+    struct bench_live_options live;
 };
 
 static bool wanted(const struct bench *b, const struct workload *w)
@@ -159,17 +181,29 @@ static int print_heading(const struct bench *b)
     return print(b, &text);
 }
 
+static uint32_t number_or(uint32_t given, uint32_t otherwise)
+{
+    return given == UINT32_MAX ? otherwise : given;
+}
+
+static struct workload sized(const struct bench *b, const struct workload *w)
+{
+    struct workload smaller = *w;
+    smaller.n_nodes = number_or(b->n_nodes, divided(b, w->n_nodes));
+    smaller.n_init_pods = number_or(b->n_init_pods, divided(b, w->n_init_pods));
+    smaller.n_measured_pods = number_or(b->n_pods, divided(b, w->n_measured_pods));
+    return smaller;
+}
+
 static int run_all(const struct bench *b)
 {
-    int code = print_heading(b), n_run = 0;
+    bool live = b->live.cluster.live;
+    int code = live ? bench_live_heading(&b->live) : print_heading(b), n_run = 0;
     for (const struct workload *w = workloads; w->name && !code; w++)
         if (wanted(b, w)) {
-            struct workload smaller = *w;
-            smaller.n_nodes = divided(b, w->n_nodes);
-            smaller.n_init_pods = divided(b, w->n_init_pods);
-            smaller.n_measured_pods = divided(b, w->n_measured_pods);
+            struct workload smaller = sized(b, w);
             smaller.keeps_decisions = b->decisions;
-            code = run_apart(b, &smaller);
+            code = live ? bench_live_run(&b->live, &smaller) : run_apart(b, &smaller);
             n_run++;
         }
     return n_run || code ? code : cmd_fail(b->c, 1, "no workload has such a name; see --list");
@@ -279,10 +313,84 @@ static int take_divide(void *context, const char *value)
     return 0;
 }
 
+/* A number from `min` to `max`, for `to`. */
+static int take_number(const struct bench *b, const char *option, const char *value, uint64_t min, uint64_t max,
+                       uint32_t *to)
+{
+    uint64_t n;
+    if (!cmd_parse_number(value, max, &n) || n < min)
+        return cmd_fail(b->c, EXIT_USAGE, "%s is a number from %llu to %llu, not \"%s\"", option, (unsigned long long)min,
+                        (unsigned long long)max, value);
+    *to = (uint32_t)n;
+    return 0;
+}
+
+static int take_nodes(void *context, const char *value)
+{
+    struct bench *b = context;
+    return take_number(b, "--nodes", value, 1, COUNT_MAX, &b->n_nodes);
+}
+
+static int take_pods(void *context, const char *value)
+{
+    struct bench *b = context;
+    return take_number(b, "--pods", value, 1, COUNT_MAX, &b->n_pods);
+}
+
+static int take_init_pods(void *context, const char *value)
+{
+    struct bench *b = context;
+    return take_number(b, "--init-pods", value, 0, COUNT_MAX, &b->n_init_pods);
+}
+
+static int take_timeout(void *context, const char *value)
+{
+    struct bench *b = context;
+    return take_number(b, "--timeout", value, 1, 86400, &b->live.timeout_s);
+}
+
+static int take_in_flight(void *context, const char *value)
+{
+    struct bench *b = context;
+    return take_number(b, "--in-flight", value, 1, BENCH_LIVE_IN_FLIGHT_MAX, &b->live.in_flight);
+}
+
+static int take_scheduler_pid(void *context, const char *value)
+{
+    struct bench *b = context;
+    uint32_t pid = 0;
+    int code = take_number(b, "--scheduler-pid", value, 1, INT32_MAX, &pid);
+    b->live.scheduler_pid = (pid_t)pid;
+    return code;
+}
+
+static int take_content(void *context, const char *value)
+{
+    struct bench *b = context;
+    b->live.json_bodies = strcmp(value, "json") == 0;
+    if (!b->live.json_bodies && strcmp(value, "protobuf") != 0)
+        return cmd_fail(b->c, EXIT_USAGE, "--content is protobuf or json, not \"%s\"", value);
+    return 0;
+}
+
+static int take_yes(void *context, const char *value)
+{
+    (void)value;
+    ((struct bench *)context)->live.yes = true;
+    return 0;
+}
+
+static int take_keep(void *context, const char *value)
+{
+    (void)value;
+    ((struct bench *)context)->live.keep = true;
+    return 0;
+}
+
 static int take_output(void *context, const char *value)
 {
     struct bench *b = context;
-    b->json = strcmp(value, "json") == 0;
+    b->json = b->live.json = strcmp(value, "json") == 0;
     if (!b->json && strcmp(value, "text") != 0)
         return cmd_fail(b->c, EXIT_USAGE, "-o is text or json, not \"%s\"", value);
     return 0;
@@ -300,23 +408,39 @@ static const struct cmd_options options = {
         { "-o", CMD_VALUE, take_output, NULL },
         { "--allow-plugins", CMD_FLAG, take_allow_plugins, NULL },
         { "--config", CMD_VALUE, take_config, NULL },
+        { "--content", CMD_VALUE, take_content, NULL },
         { "--feature-gates", CMD_VALUE, take_feature_gates, NULL },
         { "--decisions", CMD_FLAG, take_decisions, NULL },
         { "--divide", CMD_VALUE, take_divide, NULL },
         { "--engine", CMD_FLAG, take_engine, NULL },
+        { "--in-flight", CMD_VALUE, take_in_flight, NULL },
+        { "--init-pods", CMD_VALUE, take_init_pods, NULL },
+        { "--keep", CMD_FLAG, take_keep, NULL },
         { "--list", CMD_FLAG, take_list, NULL },
+        { "--nodes", CMD_VALUE, take_nodes, NULL },
+        { "--pods", CMD_VALUE, take_pods, NULL },
+        { "--scheduler-pid", CMD_VALUE, take_scheduler_pid, NULL },
+        { "--timeout", CMD_VALUE, take_timeout, NULL },
         { "--what-if", CMD_FLAG, take_what_if, NULL },
+        { "--yes", CMD_FLAG, take_yes, NULL },
         { 0 } },
     .argument = take_name,
+    .shared = cluster_option_rows,
+    .shared_offset = offsetof(struct bench, live.cluster),
 };
 
 static int measure(const struct bench *b)
 {
     if (b->list)
         return print_list(b);
-    if (b->engine == b->what_if)
-        return cmd_fail(b->c, EXIT_USAGE, "say what to measure: --engine or --what-if");
-    if (b->what_if && b->decisions)
+    if (b->engine + b->what_if + b->live.cluster.live != 1)
+        return cmd_fail(b->c, EXIT_USAGE, "say what to measure: --engine, --what-if, or a cluster with --kubeconfig or --live");
+    if (b->live.cluster.live && (b->config || b->feature_gates || b->allow_plugins))
+        return cmd_fail(b->c, EXIT_USAGE, "a running scheduler has its own configuration: --config, --feature-gates and "
+                                          "--allow-plugins are for --engine and --what-if");
+    if (b->live.cluster.live && !b->names.n)
+        return cmd_fail(b->c, EXIT_USAGE, "name a workload; see --list");
+    if (!b->engine && b->decisions)
         return cmd_fail(b->c, EXIT_USAGE, "--decisions goes with --engine");
     if (b->what_if && b->names.n)
         return cmd_fail(b->c, EXIT_USAGE, "--what-if takes no names");
@@ -325,7 +449,8 @@ static int measure(const struct bench *b)
 
 static int run(const struct command *c, int argc, char **argv)
 {
-    struct bench b = { .c = c, .divisor = 1 };
+    struct bench b = { .c = c, .divisor = 1, .n_nodes = UINT32_MAX, .n_pods = UINT32_MAX, .n_init_pods = UINT32_MAX,
+                       .live = { .c = c, .in_flight = BENCH_LIVE_IN_FLIGHT, .timeout_s = BENCH_LIVE_TIMEOUT_S } };
     int code = cmd_options_parse(c, &options, &b, argc, argv);
     if (!code)
         code = measure(&b);
@@ -335,7 +460,7 @@ static int run(const struct command *c, int argc, char **argv)
 
 const struct command bench_command = {
     .name = "bench",
-    .summary = "measure the scheduling engine with the workloads of scheduler_perf",
+    .summary = "measure the engine, or a running scheduler, with the workloads of scheduler_perf",
     .help = help,
     .run = run,
 };

@@ -23,6 +23,9 @@ struct cmd_option {
 struct cmd_options {
     const struct cmd_option *at; /* up to a row without a name */
     int (*argument)(void *context, char *text); /* what is no option; NULL: there is nothing else */
+    /* Rows that several commands have: their functions get what lies shared_offset bytes into the context. NULL: none. */
+    const struct cmd_option *shared;
+    size_t shared_offset;
 };
 
 /* Hands everything behind the command's name to the table's functions. 0, or the exit code of the first one that was

@@ -50,6 +50,9 @@ static void describe(char *to, size_t n, enum sim_phase phase, size_t done, size
     case SIM_READING:
         snprintf(to, n, "reading: %d%% of %zu MiB", percent, total >> 20);
         return;
+    case SIM_FETCHING:
+        snprintf(to, n, "reading the cluster: %zu objects", done);
+        return;
     case SIM_SCHEDULING:
         snprintf(to, n, "scheduling: %zu of %zu pods, %d%%", done, total, percent);
         return;

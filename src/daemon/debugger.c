@@ -8,7 +8,6 @@
 #include "client/watch_frame.h"
 #include "daemon/watched.h"
 #include "forms/inputs.h"
-#include "http/url.h"
 #include "sched/compare.h"
 #include "sched/dump.h"
 
@@ -203,7 +202,7 @@ static void ask_page(struct debugger *d, struct str token)
         strbuf_printf(&target, "&%s", row->selector);
     if (token.n) {
         STRBUF_ADD_LIT(&target, "&continue=");
-        url_add_escaped(&target, token);
+        api_add_escaped(&target, token);
     }
     struct api_request request = { .lane = API_LANE_READ, .method = "GET", .target = strbuf_str(&target),
                                    .timeout_ms = PAGE_TIMEOUT_MS };

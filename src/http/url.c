@@ -142,16 +142,3 @@ enum err_code url_parse(struct str text, struct arena *a, struct url *ret_url, s
     *ret_url = u;
     return ERR_OK;
 }
-
-void url_add_escaped(struct strbuf *to, struct str s)
-{
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.p[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                     (c && strchr("-_.~", c));
-        if (plain)
-            strbuf_add_char(to, (char)c);
-        else
-            strbuf_printf(to, "%%%02X", c);
-    }
-}

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/err.h"
-#include "base/strbuf.h"
 
 struct url {
     const char *scheme;      /* "http", "https", for proxies also "socks5", "socks5h" */
@@ -14,6 +13,3 @@ struct url {
 };
 
 ERR_MUST_CHECK enum err_code url_parse(struct str text, struct arena *a, struct url *ret_url, struct err *e);
-
-/* For a query: everything but letters, digits and -_.~ becomes %XX. */
-void url_add_escaped(struct strbuf *to, struct str s);

@@ -6,7 +6,7 @@
 #include "sim/admission.h"
 #include "sim/check.h"
 
-static const struct sim_kind kinds[] = {
+const struct sim_kind sim_kinds[] = {
     { "core/v1.Pod", "Pod", SIM_FORM_POD, true },
     { "core/v1.Node", "Node", SIM_FORM_NODE, false },
     { "core/v1.Namespace", "Namespace", OBJECT_NAMESPACE, false },
@@ -32,11 +32,13 @@ static const struct sim_kind kinds[] = {
     { "storage.k8s.io/v1.VolumeAttachment", "VolumeAttachment", OBJECT_VOLUME_ATTACHMENT, false },
 };
 
+const size_t sim_n_kinds = sizeof(sim_kinds) / sizeof(sim_kinds[0]);
+
 const struct sim_kind *sim_kind_of(const struct type *t)
 {
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (str_is(t->name, kinds[i].type))
-            return &kinds[i];
+    for (size_t i = 0; i < sim_n_kinds; i++)
+        if (str_is(t->name, sim_kinds[i].type))
+            return &sim_kinds[i];
     return NULL;
 }
 
@@ -50,10 +52,10 @@ static struct str plural_of(const struct type *t)
 
 void sim_add_resources(struct strbuf *to)
 {
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < sim_n_kinds; i++) {
         if (i)
             strbuf_add_char(to, ',');
-        strbuf_add_str(to, plural_of(schema_type(str_of(kinds[i].type))));
+        strbuf_add_str(to, plural_of(schema_type(str_of(sim_kinds[i].type))));
     }
 }
 

@@ -27,6 +27,8 @@ struct sim_kind {
     int form;         /* enum object_kind or enum sim_form */
     bool namespaced;
 };
+extern const struct sim_kind sim_kinds[];
+extern const size_t sim_n_kinds;
 /* What scheduling looks at and what makes pods; NULL for all other types. */
 const struct sim_kind *sim_kind_of(const struct type *t);
 /* Their resources as `kubectl get` takes them: "pods,nodes,...". */

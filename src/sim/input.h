@@ -17,6 +17,7 @@
 #include "base/map.h"
 #include "base/sym.h"
 #include "base/vec.h"
+#include "forms/fill.h"
 
 enum {
     SIM_OBJECTS_MAX = 1 << 21,
@@ -47,6 +48,7 @@ struct sim_object {
  * it fails. */
 enum sim_phase {
     SIM_READING,    /* bytes of one text */
+    SIM_FETCHING,   /* objects of a running cluster; how many there are is known at the end only */
     SIM_SCHEDULING, /* pods that were pending */
     SIM_TRACING,    /* pods of a trace that have arrived */
 };
@@ -90,6 +92,11 @@ void sim_input_copy(struct sim_input *to, const struct sim_input *from);
  * before the place that SIM_READING tells is read again only if the document turns out to be odd:
  * whoever maps a file may give those pages back. */
 enum err_code sim_input_text(struct sim_input *in, const char *file, struct str text, struct err *e) ERR_MUST_CHECK;
+
+/* One object that an API server has sent, of type `t`. Its bytes need not live on; `origin`, which errors and warnings
+ * name, must. */
+enum err_code sim_input_object(struct sim_input *in, const struct type *t, enum typed_format format, struct str bytes,
+                               const char *origin, struct err *e) ERR_MUST_CHECK;
 
 /* Adds an object that has its kind; metadata is completed. */
 enum err_code sim_input_add(struct sim_input *in, const struct sim_object *o, struct err *e) ERR_MUST_CHECK;

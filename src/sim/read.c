@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "codec/json.h"
 #include "codec/json_scan.h"
+#include "codec/proto.h"
 #include "codec/type_meta.h"
 #include "codec/yaml.h"
 #include "sim/admission.h"
@@ -26,6 +27,7 @@ struct reader {
     struct arena document;   /* of one document that is no JSON or no plain list */
     const struct type *last; /* what the last item was: the next one probably is the same */
     struct findings findings;
+    enum typed_format format; /* of what pods are read from */
     struct err *e;
     struct str text;
     size_t told;      /* how much of the text was reported */
@@ -36,7 +38,7 @@ struct reader {
 /* Where something stands. */
 struct origin {
     const char *file;
-    size_t document; /* from 1 */
+    size_t document; /* from 1; 0: it is no file but a server */
     int64_t item;    /* -1: the document itself */
     const char *outer; /* origin of a list in a list, or NULL */
 };
@@ -45,6 +47,8 @@ static const char *origin_text(struct arena *a, const struct origin *at)
 {
     if (at->outer)
         return arena_printf(a, "%s, items[%lld]", at->outer, (long long)at->item);
+    if (!at->document)
+        return arena_cstr(a, str_of(at->file));
     if (at->item < 0)
         return arena_printf(a, "%s, document %zu", at->file, at->document);
     return arena_printf(a, "%s, document %zu, items[%lld]", at->file, at->document, (long long)at->item);
@@ -133,12 +137,12 @@ static void warn_findings(struct reader *r, const struct origin *at, const struc
 
 static enum err_code add_list(struct reader *r, const struct origin *at, const struct type *t, const struct value *v);
 
-/* A pod straight from its JSON to its form. */
-static enum err_code keep_pod(struct reader *r, const struct origin *at, struct sim_object *o, struct str json)
+/* A pod straight from its bytes to its form. */
+static enum err_code keep_pod(struct reader *r, const struct origin *at, struct sim_object *o, struct str bytes)
 {
     const struct pod *form;
-    if (pod_decode(r->in->syms, TYPED_JSON, json, &form, r->e))
-        return err_wrap(r->e, "%s", object_text(&r->in->arena, at, o->type, json));
+    if (pod_decode(r->in->syms, r->format, bytes, &form, r->e))
+        return err_wrap(r->e, "%s", object_text(&r->in->arena, at, o->type, bytes));
     o->form = form;
     if (sim_input_add_pod(r->in, o, r->e))
         return r->e->code;
@@ -156,9 +160,9 @@ static enum err_code keep_value(struct reader *r, struct sim_object *o, struct v
     return sim_input_add(r->in, o, r->e);
 }
 
-/* An object whose value lies in scratch memory and whose JSON is `json`; p is NULL when there is none. */
+/* An object whose value lies in scratch memory and that was read from `bytes`; p is NULL when there are none. */
 static enum err_code keep(struct reader *r, const struct origin *at, const struct type *t, struct value *v,
-                          struct str json)
+                          struct str bytes)
 {
     struct sim_input *in = r->in;
     const struct sim_kind *kind = sim_kind_of(t);
@@ -167,8 +171,8 @@ static enum err_code keep(struct reader *r, const struct origin *at, const struc
         return ERR_OK;
     }
     struct sim_object o = { .type = t, .sim_kind = kind, .kind = kind->kind, .origin = origin_text(&in->arena, at) };
-    bool complete = kind->form == SIM_FORM_POD && json.p && sim_pod_is_complete(v);
-    if (complete ? keep_pod(r, at, &o, json) : keep_value(r, &o, v))
+    bool complete = kind->form == SIM_FORM_POD && bytes.p && sim_pod_is_complete(v);
+    if (complete ? keep_pod(r, at, &o, bytes) : keep_value(r, &o, v))
         return r->e->code;
     return sim_check_value(in, &in->objects.at[in->last], v, r->e);
 }
@@ -475,5 +479,28 @@ enum err_code sim_input_text(struct sim_input *in, const char *file, struct str 
     sim_tell(&in->progress, SIM_READING, text.n, text.n);
     arena_fini(&r.scratch);
     arena_fini(&r.document);
+    return code;
+}
+
+/* ---- One object of a server ---- */
+
+static enum err_code read_message(struct reader *r, const struct origin *at, const struct type *t, struct str bytes)
+{
+    struct value v;
+    struct work work = work_init(SIM_DOCUMENT_BYTES_MAX);
+    if (proto_decode(&r->scratch, &work, t, bytes, &v, r->e))
+        return wrap(r, at);
+    return keep(r, at, t, &v, bytes);
+}
+
+enum err_code sim_input_object(struct sim_input *in, const struct type *t, enum typed_format format, struct str bytes,
+                               const char *origin, struct err *e)
+{
+    struct reader r = { .in = in, .e = e, .text = bytes, .format = format };
+    struct origin at = { .file = origin, .item = -1 };
+    arena_init(&r.scratch);
+    e->code = ERR_OK;
+    enum err_code code = (format == TYPED_PROTOBUF ? read_message : read_typed)(&r, &at, t, bytes);
+    arena_fini(&r.scratch);
     return code;
 }

@@ -10,55 +10,6 @@
 #include "insight/decisions.h"
 #include "sched/sched.h"
 
-#define REQUESTS(cpu) "\"resources\":{\"requests\":{\"cpu\":\"" cpu "\",\"memory\":\"500Mi\"}}"
-#define CONTAINER(cpu)                                                                                                 \
-    "\"containers\":[{\"name\":\"pause\",\"image\":\"registry.k8s.io/pause:3.10.2\"," REQUESTS(cpu) "}]"
-#define SELECT(color) "\"labelSelector\":{\"matchLabels\":{\"color\":\"" color "\"}}"
-#define TERM(color, key) "{" SELECT(color) ",\"topologyKey\":\"" key "\",\"namespaces\":[\"sched-1\",\"sched-0\"]}"
-#define NS_TERM(color, key) \
-    "{" SELECT(color) ",\"topologyKey\":\"" key "\",\"namespaceSelector\":{\"matchLabels\":{\"team\":\"devops\"}}}"
-#define REQUIRED(kind, term)                                                                                           \
-    "\"affinity\":{\"" kind "\":{\"requiredDuringSchedulingIgnoredDuringExecution\":[" term "]}},"
-#define PREFERRED(kind, term)                                                              \
-    "\"affinity\":{\"" kind "\":{\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":1,"   \
-    "\"podAffinityTerm\":" term "}]}},"
-#define SPREAD(action)                                                                     \
-    "\"topologySpreadConstraints\":[{\"maxSkew\":5,\"topologyKey\":\"topology.kubernetes.io/zone\","    \
-    "\"whenUnsatisfiable\":\"" action "\"," SELECT("blue") "}],"
-#define HOSTNAME "kubernetes.io/hostname"
-#define ZONE "topology.kubernetes.io/zone"
-
-/* Templates of pods: name, labels, the beginning of the spec. */
-static const struct template {
-    const char *name, *labels, *spec;
-} templates[] = {
-    { "default", "", CONTAINER("100m") },
-    { "anti-affinity", "\"color\":\"green\"", REQUIRED("podAntiAffinity", TERM("green", HOSTNAME)) CONTAINER("100m") },
-    { "affinity", "\"color\":\"blue\"", REQUIRED("podAffinity", TERM("blue", ZONE)) CONTAINER("100m") },
-    { "preferred-affinity", "\"color\":\"red\"", PREFERRED("podAffinity", TERM("red", HOSTNAME)) CONTAINER("100m") },
-    { "preferred-anti-affinity", "\"color\":\"yellow\"",
-      PREFERRED("podAntiAffinity", TERM("yellow", HOSTNAME)) CONTAINER("100m") },
-    { "node-affinity", "",
-      "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":["
-      "{\"matchExpressions\":[{\"key\":\"" ZONE "\",\"operator\":\"In\",\"values\":[\"zone1\",\"zone2\"]}]}]}}},"
-      CONTAINER("100m") },
-    { "spread", "\"color\":\"blue\"", SPREAD("DoNotSchedule") CONTAINER("100m") },
-    { "preferred-spread", "\"color\":\"blue\"", SPREAD("ScheduleAnyway") CONTAINER("100m") },
-    { "low-priority", "", CONTAINER("900m") },
-    { "high-priority", "", "\"priority\":10," CONTAINER("3000m") },
-    { "large", "", "\"priority\":10," CONTAINER("9") },
-    { "label", "\"app\":\"scheduler-perf\"",
-      "\"containers\":[{\"name\":\"pause\",\"image\":\"registry.k8s.io/pause:3.10.1\"}]" },
-    { "ns-anti-affinity", "\"color\":\"green\"",
-      REQUIRED("podAntiAffinity", NS_TERM("green", HOSTNAME)) CONTAINER("100m") },
-    { "ns-affinity", "\"color\":\"blue\"", REQUIRED("podAffinity", NS_TERM("blue", ZONE)) CONTAINER("100m") },
-    { "ns-preferred-affinity", "\"color\":\"red\"",
-      PREFERRED("podAffinity", NS_TERM("red", HOSTNAME)) CONTAINER("100m") },
-    { "ns-preferred-anti-affinity", "\"color\":\"green\"",
-      PREFERRED("podAntiAffinity", NS_TERM("green", HOSTNAME)) CONTAINER("100m") },
-    { "all-different", "", NULL },
-};
-
 static const char *const zone1[] = { "zone1", NULL };
 static const char *const moons[] = { "moon-1", "moon-2", "moon-3", NULL };
 
@@ -198,13 +149,7 @@ static void answer(struct run *r)
 static enum err_code add_node(struct run *r, uint32_t i, struct err *e)
 {
     strbuf_reset(&r->text);
-    strbuf_printf(&r->text, "{\"metadata\":{\"name\":\"node-%u\",\"labels\":{\"" HOSTNAME "\":\"node-%u\"", i, i);
-    uint32_t n_zones = 0;
-    while (r->w->zones && r->w->zones[n_zones])
-        n_zones++;
-    if (n_zones)
-        strbuf_printf(&r->text, ",\"" ZONE "\":\"%s\"", r->w->zones[i % n_zones]);
-    STRBUF_ADD_LIT(&r->text, "}},\"status\":{\"allocatable\":{\"cpu\":\"4\",\"memory\":\"32Gi\",\"pods\":\"110\"}}}");
+    workload_add_node(&r->text, r->w, i);
     const struct node *node;
     if (node_decode(r->syms, TYPED_JSON, strbuf_str(&r->text), &node, e))
         return e->code;
@@ -213,41 +158,11 @@ static enum err_code add_node(struct run *r, uint32_t i, struct err *e)
     return ERR_OK;
 }
 
-static const struct template *find_template(const char *name)
-{
-    for (size_t i = 0; i < sizeof(templates) / sizeof(templates[0]); i++)
-        if (strcmp(templates[i].name, name) == 0)
-            return &templates[i];
-    return NULL;
-}
-
-/* Every pod another shape: requests, a label, and a preference of its own. */
-static void add_different(struct strbuf *to, uint32_t i)
-{
-    strbuf_printf(
-        to,
-        "\"tolerations\":[{\"key\":\"team-%u\",\"operator\":\"Exists\"}],\"containers\":[{\"name\":\"c\",\"image\":"
-        "\"registry.example.com/app-%u:1\",\"resources\":{\"requests\":{\"cpu\":\"%um\",\"memory\":\"%uMi\"}}}]",
-        i, i, 50 + i % 97, 100 + i);
-}
-
 static enum err_code add_pod(struct run *r, const char *template_name, const char *ns, const char *kind, uint32_t i,
                              struct err *e)
 {
-    const struct template *t = find_template(template_name);
     strbuf_reset(&r->text);
-    strbuf_printf(&r->text,
-                  "{\"metadata\":{\"name\":\"%s-%u\",\"namespace\":\"%s\",\"uid\":\"%s-%s-%u\",\"resourceVersion\":"
-                  "\"1\",\"labels\":{%s",
-                  kind, i, ns, ns, kind, i, t->labels);
-    if (!t->spec)
-        strbuf_printf(&r->text, "\"app\":\"app-%u\"", i);
-    STRBUF_ADD_LIT(&r->text, "}},\"spec\":{\"schedulerName\":\"default-scheduler\",");
-    if (t->spec)
-        strbuf_add_text(&r->text, t->spec);
-    else
-        add_different(&r->text, i);
-    STRBUF_ADD_LIT(&r->text, "}}");
+    workload_add_pod(&r->text, &(struct workload_pod){ template_name, ns, kind, i });
     const struct pod *pod;
     if (pod_decode(r->syms, TYPED_JSON, strbuf_str(&r->text), &pod, e))
         return e->code;
@@ -259,8 +174,7 @@ static enum err_code add_pod(struct run *r, const char *template_name, const cha
 static enum err_code add_namespace(struct run *r, const char *name, struct err *e)
 {
     strbuf_reset(&r->text);
-    strbuf_printf(&r->text, "{\"metadata\":{\"name\":\"%s\",\"labels\":{%s}}}", name,
-                  r->w->namespaces_have_labels ? "\"team\":\"devops\"" : "");
+    workload_add_namespace(&r->text, r->w, name);
     const struct namespace *ns;
     if (namespace_decode(r->syms, TYPED_JSON, strbuf_str(&r->text), &ns, e))
         return e->code;
@@ -273,8 +187,7 @@ static enum err_code add_service(struct run *r, struct err *e)
 {
     const struct service *service;
     strbuf_reset(&r->text);
-    strbuf_printf(&r->text, "{\"metadata\":{\"name\":\"s\",\"namespace\":\"%s\"},\"spec\":{\"selector\":{\"app\":"
-                            "\"scheduler-perf\"}}}", r->w->measured_ns);
+    workload_add_service(&r->text, r->w->measured_ns);
     if (service_decode(r->syms, TYPED_JSON, strbuf_str(&r->text), &service, e))
         return e->code;
     sched_object_set(r->sched, OBJECT_SERVICE, service);
@@ -301,10 +214,8 @@ static void run_all(struct run *r, bool measure, void (*progress)(void *, uint32
 
 static enum err_code add_init_pods(struct run *r, struct err *e)
 {
-    static const char *const mixed[] = { "default", "affinity", "anti-affinity", "preferred-affinity",
-                                         "preferred-anti-affinity", NULL };
-    const char *const one[] = { r->w->init, NULL };
-    const char *const *kinds = r->w->mixed_init ? mixed : one;
+    const char *one[2];
+    const char *const *kinds = workload_init_templates(r->w, one);
     for (; *kinds; kinds++)
         for (uint32_t i = 0; i < r->w->n_init_pods; i++) {
             char ns[32];
@@ -331,7 +242,7 @@ static enum err_code set_up(struct run *r, struct err *e)
             return e->code;
     if (add_init_pods(r, e))
         return e->code;
-    for (uint32_t i = 0; w->unschedulable_churn && i < 200; i++)
+    for (uint32_t i = 0; w->unschedulable_churn && i < WORKLOAD_CHURN_PODS; i++)
         if (add_pod(r, "large", w->measured_ns, "large", i, e))
             return e->code;
     return ERR_OK;

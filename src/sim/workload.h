@@ -6,7 +6,10 @@
  * Thread: one; makes its own scheduler. */
 #pragma once
 
+#include "base/strbuf.h"
 #include "config/setup.h"
+
+enum { WORKLOAD_CHURN_PODS = 200 }; /* that fit nowhere, of unschedulable_churn */
 
 struct workload {
     const char *name;
@@ -20,6 +23,25 @@ struct workload {
 };
 
 extern const struct workload workloads[]; /* ends with a NULL name */
+
+/* ---- Its objects, as JSON ---- */
+
+struct workload_pod {
+    const char *template_name, *ns;
+    const char *kind; /* what its name begins with */
+    uint32_t i;
+};
+
+void workload_add_node(struct strbuf *to, const struct workload *w, uint32_t i);
+/* With a uid and a version, as from a watch. */
+void workload_add_pod(struct strbuf *to, const struct workload_pod *p);
+void workload_add_namespace(struct strbuf *to, const struct workload *w, const char *name);
+/* It selects the measured pods of a workload that has a service. */
+void workload_add_service(struct strbuf *to, const char *ns);
+/* Templates of the init pods, n_init_pods each; ends with NULL. */
+const char *const *workload_init_templates(const struct workload *w, const char *room[2]);
+
+/* ---- A run ---- */
 
 struct workload_result {
     uint32_t n_placed, n_unplaced;
