@@ -1,8 +1,8 @@
 /* daemon/extender_client.h - HTTP and HTTPS to extenders.
  *
- * One set of connections for each extender, with its own TLS. A request is a POST of JSON and gets a time for all of it;
- * whatever goes wrong becomes one text, in the words of Go's client where it has some. Redirects are not followed: they
- * are an answer other than 200, which Go would follow.
+ * One set of connections for each extender, with its own TLS. A request is a POST of JSON and gets a time for all of
+ * it; whatever goes wrong becomes one text, in the words of Go's client where it has some. Redirects are not followed:
+ * they are an answer other than 200, which Go would follow.
  *
  * Thread: the loop's.    Owns: connections and exchanges. */
 #pragma once

@@ -1,4 +1,4 @@
-/* daemon/extender_codec.c - see extender_codec.h. Upstream: pkg/scheduler/extender.go, kube-scheduler/extender/v1, v1.36. */
+/* daemon/extender_codec.c - see extender_codec.h. Upstream: pkg/scheduler/extender.go and its types, v1.36. */
 #include "daemon/extender_codec.h"
 
 #include <errno.h>

@@ -351,6 +351,7 @@ static enum err_code pvc_build(struct build *b, const void *input, void *form)
     c->mode = (uint8_t)parse_mode(in->spec.mode);
     c->phase = index_of(in->status.phase, phases);
     c->bind_completed = fill_map_find(&in->meta.annotations, STR(ANNOTATION_BIND_COMPLETED)) != NULL;
+    c->has_annotations = in->meta.annotations.n > 0;
     c->deleting = in->meta.deletion_time.given;
     return ERR_OK;
 }
@@ -375,6 +376,7 @@ const struct pvc *pvc_with_node(struct sym_table *syms, const struct pvc *c, sym
 {
     struct pvc changed = *c;
     changed.selected_node = node_name;
+    changed.has_annotations = true;
     return form_copy(&pvc_type, syms, &changed);
 }
 
@@ -383,7 +385,7 @@ const struct pvc *pvc_bound(struct sym_table *syms, const struct pvc *c, const c
     struct pvc changed = *c;
     changed.volume_name = volume;
     changed.phase = PVC_BOUND;
-    changed.bind_completed = true;
+    changed.bind_completed = changed.has_annotations = true;
     changed.meta.resource_version = version;
     return form_copy(&pvc_type, syms, &changed);
 }

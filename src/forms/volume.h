@@ -82,6 +82,7 @@ struct pvc {
     uint8_t access, mode, phase;
     bool has_selector;
     bool bind_completed; /* annotation pv.kubernetes.io/bind-completed is there */
+    bool has_annotations; /* any */
     bool deleting;
 };
 

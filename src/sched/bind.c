@@ -430,7 +430,7 @@ void sched_volumes_bound(struct sched *s, io_ticket ticket, const char *error)
     const struct point_plugins *points = &b->cycle.profile->points[POINT_PRE_BIND];
     const struct plugin_instance *p = points->at[b->next_pre_bind - 1];
     measure_volume_error(s->metrics, "bind");
-    fail_late(s, b, "PreBind", p, verdict_text(V_ERROR, arena_printf(&b->arena, "binding volumes: %s", error)));
+    fail_late(s, b, "PreBind", p, verdict_text(V_ERROR, arena_cstr(&b->arena, str_of(error))));
 }
 
 void sched_permit(struct sched *s, const char *uid, const struct plugin_instance *plugin, bool allow,

@@ -58,7 +58,7 @@ int64_t sched_due_ms(const struct sched *s);
 /* ---- Answers to what went out (io.h). `error` NULL: it worked. An unknown ticket is ignored. ---- */
 
 void sched_bound(struct sched *s, io_ticket ticket, const char *error);
-void sched_volumes_bound(struct sched *s, io_ticket ticket, const char *error);
+void sched_volumes_bound(struct sched *s, io_ticket ticket, const char *error); /* its words are all that PreBind says */
 void sched_victim_done(struct sched *s, io_ticket ticket, const char *error);
 /* A plugin at Permit lets a waiting pod go, or does not. */
 void sched_permit(struct sched *s, const char *uid, const struct plugin_instance *plugin, bool allow,
