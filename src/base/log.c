@@ -17,7 +17,8 @@
 
 struct record {
     struct log_site site;
-    bool is_error;
+    char severity; /* 'I', 'W' or 'E' */
+    bool plain;    /* the message is the whole text */
     int32_t level;     /* of what is no error */
     const char *error; /* may be NULL */
     const char *message;
@@ -125,7 +126,7 @@ static void text_add_header(struct strbuf *b, const struct record *r)
     struct tm t = { 0 };
     localtime_r(&seconds, &t);
     struct str file = path_end(r->site.file, 1);
-    strbuf_printf(b, "%c%02d%02d %02d:%02d:%02d.%06d %7d %.*s:%d] ", r->is_error ? 'E' : 'I',
+    strbuf_printf(b, "%c%02d%02d %02d:%02d:%02d.%06d %7d %.*s:%d] ", r->severity,
                   t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, micros, (int)getpid(),
                   STR_ARG(file), r->site.line);
 }
@@ -133,7 +134,10 @@ static void text_add_header(struct strbuf *b, const struct record *r)
 static void text_add_record(struct strbuf *b, const struct record *r)
 {
     text_add_header(b, r);
-    strbuf_add_quoted(b, str_of(r->message));
+    if (r->plain)
+        printable_add(b, str_of(r->message));
+    else
+        strbuf_add_quoted(b, str_of(r->message));
     if (r->error)
         text_add_pair(b, &(struct log_pair)KS("err", r->error));
     for (const struct log_pair *p = r->pairs; p->key; p++)
@@ -226,7 +230,7 @@ static void json_add_record(struct strbuf *b, const struct record *r)
     struct str file = path_end(r->site.file, 2);
     strbuf_printf(b, "\"%.*s:%d\"", STR_ARG(file), r->site.line);
     json_add_pair(b, &(struct log_pair)KS("msg", r->message));
-    if (!r->is_error)
+    if (r->severity != 'E')
         json_add_pair(b, &(struct log_pair)KI("v", r->level));
     for (const struct log_pair *p = r->pairs; p->key; p++)
         json_add_pair(b, p);
@@ -442,11 +446,17 @@ static void write_record(struct record r)
 
 void log_info(struct log_site site, int32_t level, const char *message, const struct log_pair *pairs)
 {
-    write_record((struct record){ .site = site, .level = level, .message = message, .pairs = pairs });
+    write_record((struct record){ .site = site, .severity = 'I', .level = level, .message = message, .pairs = pairs });
 }
 
 void log_error(struct log_site site, const char *error, const char *message, const struct log_pair *pairs)
 {
     write_record((struct record){
-        .site = site, .is_error = true, .error = error, .message = message, .pairs = pairs });
+        .site = site, .severity = 'E', .error = error, .message = message, .pairs = pairs });
+}
+
+void log_plain(struct log_site site, char severity, int32_t level, const char *text)
+{
+    write_record((struct record){ .site = site, .severity = severity, .plain = true, .level = level, .message = text,
+                                  .pairs = LOG_PAIRS() });
 }

@@ -96,6 +96,8 @@ struct log_site {
 
 void log_info(struct log_site site, int32_t level, const char *message, const struct log_pair *pairs);
 void log_error(struct log_site site, const char *error, const char *message, const struct log_pair *pairs);
+/* A line without pairs, as klog's Infof and Warningf write it: the text as it is. severity: 'I', 'W' or 'E'. */
+void log_plain(struct log_site site, char severity, int32_t level, const char *text);
 
 #define LOG_SITE ((struct log_site){ __FILE__, __LINE__ })
 #define LOG_PAIRS(...) ((const struct log_pair[]){ __VA_ARGS__ __VA_OPT__(, ) { .key = NULL } })
@@ -109,3 +111,10 @@ void log_error(struct log_site site, const char *error, const char *message, con
 /* error: text of the cause, NULL when there is none. */
 #define LOG_ERROR(error, message, ...)                                                     \
     log_error(LOG_SITE, (error), (message), LOG_PAIRS(__VA_ARGS__))
+
+#define LOG_PLAIN(level, text)                                                             \
+    do {                                                                                   \
+        if (LOG_ON(level))                                                                 \
+            log_plain(LOG_SITE, 'I', (level), (text));                                     \
+    } while (0)
+#define LOG_WARNING(text) log_plain(LOG_SITE, 'W', 0, (text))

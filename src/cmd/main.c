@@ -9,6 +9,7 @@ static const struct command *const commands[] = {
     &bench_command,
     &decode_command,
     &explain_command,
+    &scheduler_command,
     &simulate_command,
     &version_command,
 };
@@ -71,9 +72,18 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
+/* In place of kube-scheduler under its name: the same command line. */
+static bool is_kube_scheduler(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    return strcmp(slash ? slash + 1 : program, "kube-scheduler") == 0;
+}
+
 int main(int argc, char **argv)
 {
     cmd_open_standard();
+    if (argc > 0 && is_kube_scheduler(argv[0]))
+        return scheduler_command.run(&scheduler_command, argc, argv);
     if (argc < 2)
         return show_usage();
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
@@ -84,7 +94,7 @@ int main(int argc, char **argv)
         cmd_write_error(STR("\n"));
         return show_usage();
     }
-    if (asks_for_help(argc - 1, argv + 1))
+    if (c->help && asks_for_help(argc - 1, argv + 1))
         return cmd_print_folded(c, str_of(c->help), cmd_columns());
     return c->run(c, argc - 1, argv + 1);
 }

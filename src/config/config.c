@@ -66,21 +66,61 @@ static enum err_code read_file(struct arena *a, int fd, const char *path, struct
     return ERR_OK;
 }
 
+enum err_code config_read_file(struct arena *a, const char *path, struct str *ret_text, struct err *e)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return file_error(e, "open", path);
+    enum err_code rc = read_file(a, fd, path, ret_text, e);
+    close(fd);
+    return rc;
+}
+
 enum err_code config_load_file(struct arena *a, const char *path, const struct features *f, struct config **ret_config,
                                struct err *e)
 {
     struct arena scratch;
     struct str text;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return file_error(e, "open", path);
     arena_init(&scratch);
-    enum err_code rc = read_file(&scratch, fd, path, &text, e);
-    close(fd);
+    enum err_code rc = config_read_file(&scratch, path, &text, e);
     if (!rc)
         rc = config_load(a, text, f, ret_config, e);
     arena_fini(&scratch);
     return rc;
+}
+
+/* ---- Copies ---- */
+
+static void *copy_array(struct arena *a, const void *from, size_t n, size_t size)
+{
+    void *to = arena_zalloc_n(a, n, size);
+    if (n)
+        memcpy(to, from, n * size);
+    return to;
+}
+
+static struct value copy_args(struct arena *a, const struct plugin_config *c)
+{
+    if (!c->kind || c->args.kind == VALUE_ABSENT)
+        return c->args;
+    const struct type *type = schema_type(str_of(c->kind->type));
+    struct value args = value_struct(a, type);
+    memcpy(args.slots, c->args.slots, type->n_fields * sizeof(*args.slots));
+    return args;
+}
+
+struct config *config_copy(struct arena *a, const struct config *c)
+{
+    struct config *copy = copy_array(a, c, 1, sizeof(*c));
+    copy->extenders = copy_array(a, c->extenders, c->n_extenders, sizeof(*c->extenders));
+    copy->profiles = copy_array(a, c->profiles, c->n_profiles, sizeof(*c->profiles));
+    for (size_t i = 0; i < c->n_profiles; i++) {
+        struct profile_config *p = &copy->profiles[i];
+        p->plugin_config = copy_array(a, p->plugin_config, p->n_plugin_config, sizeof(*p->plugin_config));
+        for (size_t k = 0; k < p->n_plugin_config; k++)
+            p->plugin_config[k].args = copy_args(a, &p->plugin_config[k]);
+    }
+    return copy;
 }
 
 /* ---- Extenders ---- */

@@ -115,11 +115,16 @@ struct config *config_default(struct arena *a, const struct features *f);
 /* Reads and completes; does not validate. `text` need not live on. */
 enum err_code config_load(struct arena *a, struct str text, const struct features *f, struct config **ret_config,
                           struct err *e) ERR_MUST_CHECK;
+/* All bytes of a file. */
+enum err_code config_read_file(struct arena *a, const char *path, struct str *ret_text, struct err *e) ERR_MUST_CHECK;
 enum err_code config_load_file(struct arena *a, const char *path, const struct features *f, struct config **ret_config,
                                struct err *e) ERR_MUST_CHECK;
 
 /* All that is wrong, in one message. */
 enum err_code config_validate(const struct config *c, const struct features *f, struct err *e) ERR_MUST_CHECK;
+
+/* A copy that the two functions below may change; its texts are shared. */
+struct config *config_copy(struct arena *a, const struct config *c);
 
 /* What extenders change in the rest: timeouts that are not given become 5 s, and resources that an
  * extender manages alone take the place of NodeResourcesFit's ignoredResources. */

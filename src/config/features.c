@@ -5,21 +5,36 @@
  * unknown name comes first, then all locked gates by name, then unmet dependencies by name. */
 #include "config/features.h"
 
-#include "base/strbuf.h"
+#include "config/flag_value.h"
 
-enum stage { STAGE_ALPHA, STAGE_BETA, STAGE_GA, STAGE_DEPRECATED };
 enum state { STATE_OFF, STATE_ON, STATE_LOCKED_OFF, STATE_LOCKED_ON };
 enum { DEPENDENCIES_MAX = 4, FLAG_BYTES_MAX = 1 << 16 };
 
+struct spec {
+    enum gate_stage stage;
+    enum state state;
+};
+
 static const struct gate_row {
     const char *name;
-    enum stage stage;
-    enum state state;
+    struct spec spec;
 } rows[] = {
-#define X(name, stage, state) { #name, STAGE_##stage, STATE_##state },
+#define X(name, stage, state) { #name, { STAGE_##stage, STATE_##state } },
     GATES(X)
 #undef X
 };
+
+static const struct earlier_row {
+    enum gate gate;
+    unsigned minor; /* the last one that it holds for */
+    struct spec spec;
+} earlier_rows[] = {
+#define X(name, minor, stage, state) { GATE_##name, minor, { STAGE_##stage, STATE_##state } },
+    GATES_EARLIER(X)
+#undef X
+};
+
+enum { N_EARLIER = sizeof(earlier_rows) / sizeof(earlier_rows[0]) };
 
 static const struct dependency {
     enum gate gate;
@@ -37,14 +52,24 @@ enum { N_DEPENDENCIES = sizeof(dependencies) / sizeof(dependencies[0]) };
 /* What flags ask for. */
 enum wish { WISH_NONE, WISH_OFF, WISH_ON };
 
-static bool default_on(enum gate gate)
+/* Rows of one gate stand by ascending version. */
+static struct spec spec_at(const struct component_versions *versions, enum gate gate)
 {
-    return rows[gate].state == STATE_ON || rows[gate].state == STATE_LOCKED_ON;
+    unsigned minor = component_versions_gates(versions);
+    for (size_t i = 0; i < N_EARLIER; i++)
+        if (earlier_rows[i].gate == gate && minor <= earlier_rows[i].minor)
+            return earlier_rows[i].spec;
+    return rows[gate].spec;
 }
 
-static bool locked(enum gate gate)
+static bool default_on(struct spec spec)
 {
-    return rows[gate].state == STATE_LOCKED_OFF || rows[gate].state == STATE_LOCKED_ON;
+    return spec.state == STATE_ON || spec.state == STATE_LOCKED_ON;
+}
+
+static bool locked(struct spec spec)
+{
+    return spec.state == STATE_LOCKED_OFF || spec.state == STATE_LOCKED_ON;
 }
 
 const char *gate_name(enum gate gate)
@@ -52,10 +77,40 @@ const char *gate_name(enum gate gate)
     return gate < N_GATES ? rows[gate].name : NULL;
 }
 
+void gates_init_at(struct gates *g, const struct component_versions *versions)
+{
+    *g = (struct gates){ .versions = *versions };
+    for (enum gate i = 0; i < N_GATES; i++)
+        g->on[i] = default_on(spec_at(versions, i));
+}
+
 void gates_init(struct gates *g)
 {
-    for (enum gate i = 0; i < N_GATES; i++)
-        g->on[i] = default_on(i);
+    struct component_versions versions = component_versions_default();
+    gates_init_at(g, &versions);
+}
+
+enum gate_stage gate_stage(const struct gates *g, enum gate gate)
+{
+    return spec_at(&g->versions, gate).stage;
+}
+
+const char *gate_stage_name(enum gate_stage stage)
+{
+    static const char *const names[] = {
+        [STAGE_ALPHA] = "ALPHA", [STAGE_BETA] = "BETA", [STAGE_GA] = "", [STAGE_DEPRECATED] = "DEPRECATED"
+    };
+    return names[stage];
+}
+
+void gates_add_help(struct strbuf *b)
+{
+    for (enum gate i = 0; i < N_GATES; i++) {
+        struct spec spec = rows[i].spec;
+        if (spec.stage == STAGE_ALPHA || spec.stage == STAGE_BETA)
+            strbuf_printf(b, "\nkube:%s=true|false (%s - default=%s)", rows[i].name, gate_stage_name(spec.stage),
+                          default_on(spec) ? "true" : "false");
+    }
 }
 
 /* N_GATES when there is none of that name. */
@@ -67,66 +122,18 @@ static enum gate find_gate(struct str name)
     return i;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static struct str trimmed(struct str s)
-{
-    while (s.n && is_space(s.p[0]))
-        s = str_from(s, 1);
-    while (s.n && is_space(s.p[s.n - 1]))
-        s.n--;
-    return s;
-}
-
-/* Up to the separator, which is passed over. */
-static struct str take_until(struct str *s, char separator)
-{
-    size_t at = str_index(*s, separator);
-    struct str part = str_first(*s, at);
-    *s = str_from(*s, at + 1);
-    return part;
-}
-
-/* As strconv.ParseBool. */
-static bool parse_bool(struct str text, bool *ret_value)
-{
-    static const char *const yes[] = { "1", "t", "T", "TRUE", "true", "True" };
-    static const char *const no[] = { "0", "f", "F", "FALSE", "false", "False" };
-    for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
-        bool is_yes = str_is(text, yes[i]);
-        if (is_yes || str_is(text, no[i])) {
-            *ret_value = is_yes;
-            return true;
-        }
-    }
-    return false;
-}
-
-static const char *quoted(struct arena *a, struct str s)
-{
-    struct strbuf b;
-    strbuf_init(&b, STRBUF_NO_MAX);
-    strbuf_add_quoted(&b, s);
-    const char *text = arena_cstr(a, strbuf_str(&b));
-    strbuf_fini(&b);
-    return text;
-}
-
 /* `Name=bool` becomes a wish. Without `wishes` only its form is looked at. */
 static enum err_code read_pair(struct str pair, enum wish *wishes, struct err *e)
 {
-    struct str value = pair, name = trimmed(take_until(&value, '='));
+    struct str value = pair, name = flag_trimmed(flag_take_until(&value, '='));
     if (str_index(pair, '=') == pair.n)
         return err_set(e, ERR_BAD_REQUEST, "missing bool value for %.*s", STR_ARG(name));
-    value = trimmed(value);
+    value = flag_trimmed(value);
     bool on;
-    if (!parse_bool(value, &on))
-        return err_set(e, ERR_BAD_REQUEST,
-                       "invalid value of %.*s=%.*s, err: strconv.ParseBool: parsing %s: invalid syntax",
-                       STR_ARG(name), STR_ARG(value), quoted(e->arena, value));
+    if (flag_parse_bool(value, &on, e)) {
+        const char *cause = e->message;
+        return err_set(e, ERR_BAD_REQUEST, "invalid value of %.*s=%.*s, err: %s", STR_ARG(name), STR_ARG(value), cause);
+    }
     if (!wishes)
         return ERR_OK;
     enum gate gate = find_gate(name);
@@ -146,12 +153,12 @@ static enum err_code read_flag(struct str flag, enum wish *wishes, struct prefix
     if (flag.n > FLAG_BYTES_MAX)
         return err_set(e, ERR_BAD_REQUEST, "feature gates of more than %d bytes", FLAG_BYTES_MAX);
     while (flag.n) {
-        struct str pair = take_until(&flag, ',');
+        struct str pair = flag_take_until(&flag, ',');
         if (pair.n == 0)
             continue;
         size_t colon = str_index(pair, ':');
-        struct str component = colon < pair.n ? trimmed(str_first(pair, colon)) : STR("");
-        struct str rest = trimmed(colon < pair.n ? str_from(pair, colon + 1) : pair);
+        struct str component = colon < pair.n ? flag_trimmed(str_first(pair, colon)) : STR("");
+        struct str rest = flag_trimmed(colon < pair.n ? str_from(pair, colon + 1) : pair);
         if (component.n && !str_is(component, "kube"))
             return err_set(e, ERR_BAD_REQUEST, "component not registered: %.*s", STR_ARG(component));
         seen->kube |= component.n > 0;
@@ -162,12 +169,12 @@ static enum err_code read_flag(struct str flag, enum wish *wishes, struct prefix
     return ERR_OK;
 }
 
-static void set_stage(struct gates *g, const enum wish *wishes, enum gate special, enum stage stage)
+static void set_stage(struct gates *g, const enum wish *wishes, enum gate special, enum gate_stage stage)
 {
     if (wishes[special] == WISH_NONE)
         return;
     for (enum gate i = 0; i < N_GATES; i++)
-        if (rows[i].stage == stage && i != GATE_AllAlpha && i != GATE_AllBeta)
+        if (gate_stage(g, i) == stage && i != GATE_AllAlpha && i != GATE_AllBeta)
             g->on[i] = wishes[special] == WISH_ON;
 }
 
@@ -179,14 +186,25 @@ static void add_problem(struct strbuf *problems, unsigned *n, const char *text)
     strbuf_add_text(problems, text);
 }
 
-static void check_locks(const enum wish *wishes, struct strbuf *problems, unsigned *n, struct arena *a)
+static void check_locks(const struct gates *g, const enum wish *wishes, struct strbuf *problems, unsigned *n,
+                        struct arena *a)
 {
+    const struct component_version *emulated = &g->versions.emulated, *least = &g->versions.min_compatible;
     for (enum gate i = 0; i < N_GATES; i++) {
         bool on = wishes[i] == WISH_ON;
-        if (wishes[i] != WISH_NONE && locked(i) && on != default_on(i))
+        struct spec spec = spec_at(&g->versions, i);
+        if (wishes[i] != WISH_NONE && locked(spec) && on != default_on(spec))
             add_problem(problems, n,
                         arena_printf(a, "cannot set feature gate %s to %s, feature is locked to %s", rows[i].name,
                                      on ? "true" : "false", on ? "false" : "true"));
+        else if (wishes[i] != WISH_NONE && spec.stage == STAGE_PREALPHA)
+            add_problem(problems, n,
+                        arena_printf(a,
+                                     "cannot set feature gate %s to %s, feature is PreAlpha at emulated version "
+                                     "%llu.%llu, min compatibility version %llu.%llu",
+                                     rows[i].name, on ? "true" : "false", (unsigned long long)emulated->major,
+                                     (unsigned long long)emulated->minor, (unsigned long long)least->major,
+                                     (unsigned long long)least->minor));
     }
 }
 
@@ -213,9 +231,11 @@ static enum err_code apply(struct gates *g, const enum wish *wishes, struct err 
     set_stage(g, wishes, GATE_AllAlpha, STAGE_ALPHA);
     set_stage(g, wishes, GATE_AllBeta, STAGE_BETA);
     for (enum gate i = 0; i < N_GATES; i++)
-        if (wishes[i] != WISH_NONE)
+        if (wishes[i] != WISH_NONE) {
+            g->named[i] = true;
             g->on[i] = wishes[i] == WISH_ON;
-    check_locks(wishes, &problems, &n, e->arena);
+        }
+    check_locks(g, wishes, &problems, &n, e->arena);
     bool locks_hold = n == 0;
     for (size_t i = 0; locks_hold && i < N_DEPENDENCIES; i++)
         check_dependency(g, &dependencies[i], &problems, &n, e->arena);

@@ -3,8 +3,9 @@
  * Most belong to other components and have no effect here; they are known so that one --feature-gates
  * flag can be given to all components alike.
  *
- * GATES: name, stage, default; a locked one keeps its default. GATE_DEPENDENCIES: a gate and what must
- * be on with it. */
+ * GATES: name, stage, default; a locked one keeps its default. GATES_EARLIER: what they were for --emulated-version, up
+ * to and with 1.N; as kube-scheduler's metrics and refusals tell it. GATE_DEPENDENCIES: a gate and what must be on with
+ * it. */
 #pragma once
 
 #define GATES(X)                                                                               \
@@ -249,6 +250,196 @@
     X(WindowsHostNetwork, DEPRECATED, OFF)                                                     \
     X(WorkloadAwarePreemption, ALPHA, OFF)                                                     \
     X(WorkloadWithJob, ALPHA, OFF)
+
+#define GATES_EARLIER(X)                                                                       \
+    X(APIServerTracing, 33, BETA, ON)                                                          \
+    X(AggregatedDiscoveryRemoveBetaType, 34, DEPRECATED, ON)                                   \
+    X(AllowOverwriteTerminationGracePeriodSeconds, 34, DEPRECATED, OFF)                        \
+    X(AnonymousAuthConfigurableEndpoints, 33, BETA, ON)                                        \
+    X(AtomicFIFO, 35, PREALPHA, OFF)                                                           \
+    X(AuthorizeNodeWithSelectors, 33, BETA, ON)                                                \
+    X(AuthorizePodWebsocketUpgradeCreatePermission, 34, PREALPHA, OFF)                         \
+    X(AuthorizeWithSelectors, 33, BETA, ON)                                                    \
+    X(CRDObservedGenerationTracking, 34, PREALPHA, OFF)                                        \
+    X(CRDObservedGenerationTracking, 35, BETA, OFF)                                            \
+    X(CRIListStreaming, 35, PREALPHA, OFF)                                                     \
+    X(CSIServiceAccountTokenSecrets, 34, PREALPHA, OFF)                                        \
+    X(CSIServiceAccountTokenSecrets, 35, BETA, ON)                                             \
+    X(ChangeContainerStatusOnKubeletRestart, 34, GA, ON)                                       \
+    X(ClearingNominatedNodeNameAfterBinding, 33, PREALPHA, OFF)                                \
+    X(ClearingNominatedNodeNameAfterBinding, 34, ALPHA, OFF)                                   \
+    X(ClientsAllowCARotation, 35, PREALPHA, OFF)                                               \
+    X(ClientsAllowTLSCacheGC, 35, PREALPHA, OFF)                                               \
+    X(CloudControllerManagerWatchBasedRoutesReconciliation, 34, PREALPHA, OFF)                 \
+    X(ComponentFlagz, 35, ALPHA, OFF)                                                          \
+    X(ComponentStatusz, 35, ALPHA, OFF)                                                        \
+    X(ConsistentListFromCache, 33, BETA, ON)                                                   \
+    X(ConstrainedImpersonation, 34, PREALPHA, OFF)                                             \
+    X(ConstrainedImpersonation, 35, ALPHA, OFF)                                                \
+    X(ContainerRestartRules, 33, PREALPHA, OFF)                                                \
+    X(ContainerRestartRules, 34, ALPHA, OFF)                                                   \
+    X(CustomCPUCFSQuotaPeriod, 35, ALPHA, OFF)                                                 \
+    X(DRAAdminAccess, 33, ALPHA, OFF)                                                          \
+    X(DRAAdminAccess, 35, BETA, ON)                                                            \
+    X(DRAConsumableCapacity, 33, PREALPHA, OFF)                                                \
+    X(DRAConsumableCapacity, 35, ALPHA, OFF)                                                   \
+    X(DRADeviceBindingConditions, 33, PREALPHA, OFF)                                           \
+    X(DRADeviceBindingConditions, 35, ALPHA, OFF)                                              \
+    X(DRADeviceTaintRules, 34, PREALPHA, OFF)                                                  \
+    X(DRADeviceTaintRules, 35, ALPHA, OFF)                                                     \
+    X(DRADeviceTaints, 35, ALPHA, OFF)                                                         \
+    X(DRAExtendedResource, 33, PREALPHA, OFF)                                                  \
+    X(DRAExtendedResource, 35, ALPHA, OFF)                                                     \
+    X(DRAListTypeAttributes, 35, PREALPHA, OFF)                                                \
+    X(DRANodeAllocatableResources, 35, PREALPHA, OFF)                                          \
+    X(DRAPartitionableDevices, 35, ALPHA, OFF)                                                 \
+    X(DRAPrioritizedList, 33, ALPHA, OFF)                                                      \
+    X(DRAPrioritizedList, 35, BETA, ON)                                                        \
+    X(DRAResourceClaimGranularStatusAuthorization, 35, PREALPHA, OFF)                          \
+    X(DRAResourcePoolStatus, 35, PREALPHA, OFF)                                                \
+    X(DRASchedulerFilterTimeout, 33, PREALPHA, OFF)                                            \
+    X(DRAWorkloadResourceClaims, 35, PREALPHA, OFF)                                            \
+    X(DeclarativeValidation, 35, BETA, ON)                                                     \
+    X(DeclarativeValidationBeta, 35, PREALPHA, OFF)                                            \
+    X(DeclarativeValidationTakeover, 35, BETA, OFF)                                            \
+    X(DeploymentReplicaSetTerminatingReplicas, 34, ALPHA, OFF)                                 \
+    X(DetectCacheInconsistency, 33, PREALPHA, OFF)                                             \
+    X(DisableAllocatorDualWrite, 33, BETA, OFF)                                                \
+    X(DisableAllocatorDualWrite, 34, GA, ON)                                                   \
+    X(DisableCPUQuotaWithExclusiveCPUs, 35, BETA, ON)                                          \
+    X(DisableNodeKubeProxyVersion, 35, DEPRECATED, ON)                                         \
+    X(DynamicResourceAllocation, 33, BETA, OFF)                                                \
+    X(DynamicResourceAllocation, 34, GA, ON)                                                   \
+    X(EnvFiles, 33, PREALPHA, OFF)                                                             \
+    X(EnvFiles, 34, ALPHA, OFF)                                                                \
+    X(ExecProbeTimeout, 34, GA, ON)                                                            \
+    X(ExtendWebSocketsToKubelet, 35, PREALPHA, OFF)                                            \
+    X(ExternalServiceAccountTokenSigner, 33, ALPHA, OFF)                                       \
+    X(ExternalServiceAccountTokenSigner, 35, BETA, ON)                                         \
+    X(GangScheduling, 34, PREALPHA, OFF)                                                       \
+    X(GenericWorkload, 34, PREALPHA, OFF)                                                      \
+    X(GitRepoVolumeDriver, 35, DEPRECATED, OFF)                                                \
+    X(HPAConfigurableTolerance, 34, ALPHA, OFF)                                                \
+    X(HostnameOverride, 33, PREALPHA, OFF)                                                     \
+    X(HostnameOverride, 34, ALPHA, OFF)                                                        \
+    X(ImageMaximumGCAge, 34, BETA, ON)                                                         \
+    X(ImageVolume, 34, BETA, OFF)                                                              \
+    X(ImageVolume, 35, BETA, ON)                                                               \
+    X(ImageVolumeWithDigest, 34, PREALPHA, OFF)                                                \
+    X(InOrderInformers, 35, BETA, ON)                                                          \
+    X(InOrderInformersBatchProcess, 34, PREALPHA, OFF)                                         \
+    X(InPlacePodLevelResourcesVerticalScaling, 34, PREALPHA, OFF)                              \
+    X(InPlacePodLevelResourcesVerticalScaling, 35, ALPHA, OFF)                                 \
+    X(InPlacePodVerticalScaling, 34, BETA, ON)                                                 \
+    X(InPlacePodVerticalScalingExclusiveMemory, 33, PREALPHA, OFF)                             \
+    X(InPlacePodVerticalScalingInitContainers, 35, PREALPHA, OFF)                              \
+    X(InformerResourceVersion, 34, ALPHA, OFF)                                                 \
+    X(JobManagedBy, 34, BETA, ON)                                                              \
+    X(JobPodReplacementPolicy, 33, BETA, ON)                                                   \
+    X(KubeletCgroupDriverFromCRI, 33, BETA, ON)                                                \
+    X(KubeletCrashLoopBackOffMax, 34, ALPHA, OFF)                                              \
+    X(KubeletEnsureSecretPulledImages, 34, ALPHA, OFF)                                         \
+    X(KubeletFineGrainedAuthz, 35, BETA, ON)                                                   \
+    X(KubeletPSI, 33, ALPHA, OFF)                                                              \
+    X(KubeletPSI, 35, BETA, ON)                                                                \
+    X(KubeletPodResourcesDynamicResources, 33, ALPHA, OFF)                                     \
+    X(KubeletPodResourcesDynamicResources, 35, BETA, ON)                                       \
+    X(KubeletPodResourcesGet, 33, ALPHA, OFF)                                                  \
+    X(KubeletPodResourcesGet, 35, BETA, ON)                                                    \
+    X(KubeletPodResourcesListUseActivePods, 33, GA, OFF)                                       \
+    X(KubeletServiceAccountTokenForCredentialProviders, 33, ALPHA, OFF)                        \
+    X(KubeletTracing, 33, BETA, ON)                                                            \
+    X(ListFromCacheSnapshot, 33, ALPHA, OFF)                                                   \
+    X(ManifestBasedAdmissionControlConfig, 35, PREALPHA, OFF)                                  \
+    X(MatchLabelKeysInPodTopologySpreadSelectorMerge, 33, PREALPHA, OFF)                       \
+    X(MaxUnavailableStatefulSet, 34, ALPHA, OFF)                                               \
+    X(MultiCIDRServiceAllocator, 33, GA, ON)                                                   \
+    X(MutableCSINodeAllocatableCount, 33, ALPHA, OFF)                                          \
+    X(MutableCSINodeAllocatableCount, 34, BETA, OFF)                                           \
+    X(MutableCSINodeAllocatableCount, 35, BETA, ON)                                            \
+    X(MutablePVNodeAffinity, 34, PREALPHA, OFF)                                                \
+    X(MutablePodResourcesForSuspendedJobs, 34, PREALPHA, OFF)                                  \
+    X(MutablePodResourcesForSuspendedJobs, 35, ALPHA, OFF)                                     \
+    X(MutableSchedulingDirectivesForSuspendedJobs, 34, PREALPHA, OFF)                          \
+    X(MutableSchedulingDirectivesForSuspendedJobs, 35, ALPHA, OFF)                             \
+    X(MutatingAdmissionPolicy, 33, ALPHA, OFF)                                                 \
+    X(MutatingAdmissionPolicy, 35, BETA, OFF)                                                  \
+    X(NativeHistograms, 35, PREALPHA, OFF)                                                     \
+    X(NodeDeclaredFeatures, 34, PREALPHA, OFF)                                                 \
+    X(NodeDeclaredFeatures, 35, ALPHA, OFF)                                                    \
+    X(NodeLogQuery, 35, BETA, OFF)                                                             \
+    X(NodeSwap, 33, BETA, ON)                                                                  \
+    X(NominatedNodeNameForExpectation, 33, PREALPHA, OFF)                                      \
+    X(NominatedNodeNameForExpectation, 34, ALPHA, OFF)                                         \
+    X(OpportunisticBatching, 34, PREALPHA, OFF)                                                \
+    X(OrderedNamespaceDeletion, 33, BETA, ON)                                                  \
+    X(PLEGOnDemandRelist, 35, PREALPHA, OFF)                                                   \
+    X(PersistentVolumeClaimUnusedSinceTime, 35, PREALPHA, OFF)                                 \
+    X(PodCertificateRequest, 33, PREALPHA, OFF)                                                \
+    X(PodCertificateRequest, 34, ALPHA, OFF)                                                   \
+    X(PodLevelResourceManagers, 35, PREALPHA, OFF)                                             \
+    X(PodLevelResources, 33, ALPHA, OFF)                                                       \
+    X(PodLifecycleSleepAction, 33, BETA, ON)                                                   \
+    X(PodLifecycleSleepActionAllowZero, 33, BETA, ON)                                          \
+    X(PodObservedGenerationTracking, 33, ALPHA, OFF)                                           \
+    X(PodObservedGenerationTracking, 34, BETA, ON)                                             \
+    X(PodTopologyLabelsAdmission, 34, ALPHA, OFF)                                              \
+    X(PodsAPI, 35, PREALPHA, OFF)                                                              \
+    X(PreferSameTrafficDistribution, 33, ALPHA, OFF)                                           \
+    X(PreferSameTrafficDistribution, 34, BETA, ON)                                             \
+    X(PreventStaticPodAPIReferences, 33, PREALPHA, OFF)                                        \
+    X(ProcMountType, 35, BETA, ON)                                                             \
+    X(RecoverVolumeExpansionFailure, 33, BETA, ON)                                             \
+    X(RelaxedDNSSearchValidation, 33, BETA, ON)                                                \
+    X(RelaxedEnvironmentVariableValidation, 33, BETA, ON)                                      \
+    X(RelaxedServiceNameValidation, 33, PREALPHA, OFF)                                         \
+    X(RelaxedServiceNameValidation, 35, ALPHA, OFF)                                            \
+    X(ReloadKubeletClientCAFile, 35, PREALPHA, OFF)                                            \
+    X(ResilientWatchCacheInitialization, 33, BETA, ON)                                         \
+    X(ResourceHealthStatus, 35, ALPHA, OFF)                                                    \
+    X(ResourceHealthStatusMessage, 35, PREALPHA, OFF)                                          \
+    X(RestartAllContainersOnContainerExits, 34, PREALPHA, OFF)                                 \
+    X(RestartAllContainersOnContainerExits, 35, ALPHA, OFF)                                    \
+    X(SELinuxChangePolicy, 35, BETA, ON)                                                       \
+    X(SELinuxMountReadWriteOncePod, 35, BETA, ON)                                              \
+    X(SchedulerAsyncAPICalls, 33, PREALPHA, OFF)                                               \
+    X(SchedulerQueueingHints, 33, BETA, ON)                                                    \
+    X(SeparateCacheWatchRPC, 35, DEPRECATED, OFF)                                              \
+    X(SeparateTaintEvictionController, 33, BETA, ON)                                           \
+    X(ServiceCIDRStatusFieldWiping, 35, GA, OFF)                                               \
+    X(ShardedListAndWatch, 35, PREALPHA, OFF)                                                  \
+    X(SizeBasedListCostEstimate, 33, PREALPHA, OFF)                                            \
+    X(StaleControllerConsistencyDaemonSet, 35, PREALPHA, OFF)                                  \
+    X(StaleControllerConsistencyJob, 35, PREALPHA, OFF)                                        \
+    X(StaleControllerConsistencyReplicaSet, 35, PREALPHA, OFF)                                 \
+    X(StaleControllerConsistencyStatefulSet, 35, PREALPHA, OFF)                                \
+    X(StorageVersionMigrator, 34, ALPHA, OFF)                                                  \
+    X(StreamingCollectionEncodingToJSON, 33, BETA, ON)                                         \
+    X(StreamingCollectionEncodingToProtobuf, 33, BETA, ON)                                     \
+    X(StrictIPCIDRValidation, 35, ALPHA, OFF)                                                  \
+    X(StructuredAuthenticationConfiguration, 33, BETA, ON)                                     \
+    X(StructuredAuthenticationConfigurationEgressSelector, 33, PREALPHA, OFF)                  \
+    X(StructuredAuthenticationConfigurationJWKSMetrics, 34, PREALPHA, OFF)                     \
+    X(SupplementalGroupsPolicy, 34, BETA, ON)                                                  \
+    X(SystemdWatchdog, 34, BETA, ON)                                                           \
+    X(TaintTolerationComparisonOperators, 34, PREALPHA, OFF)                                   \
+    X(TokenRequestServiceAccountUIDValidation, 33, PREALPHA, OFF)                              \
+    X(TopologyAwareWorkloadScheduling, 35, PREALPHA, OFF)                                      \
+    X(UnknownVersionInteroperabilityProxy, 35, ALPHA, OFF)                                     \
+    X(UnlockWhileProcessingFIFO, 35, PREALPHA, OFF)                                            \
+    X(UserNamespacesHostNetworkSupport, 34, PREALPHA, OFF)                                     \
+    X(UserNamespacesSupport, 35, BETA, ON)                                                     \
+    X(VolumeAttributesClass, 33, BETA, OFF)                                                    \
+    X(VolumeAttributesClass, 35, GA, ON)                                                       \
+    X(VolumeLimitScaling, 34, PREALPHA, OFF)                                                   \
+    X(WatchCacheInitializationPostStartHook, 35, BETA, OFF)                                    \
+    X(WatchList, 33, BETA, OFF)                                                                \
+    X(WatchListClient, 34, BETA, OFF)                                                          \
+    X(WinDSR, 33, BETA, ON)                                                                    \
+    X(WinOverlay, 33, BETA, ON)                                                                \
+    X(WindowsGracefulNodeShutdown, 33, ALPHA, OFF)                                             \
+    X(WorkloadAwarePreemption, 35, PREALPHA, OFF)                                              \
+    X(WorkloadWithJob, 35, PREALPHA, OFF)
 
 #define GATE_DEPENDENCIES(X)                                                                   \
     X(AuthorizeNodeWithSelectors, GATE_AuthorizeWithSelectors)                                 \

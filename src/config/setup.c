@@ -17,10 +17,10 @@ static enum err_code open_libraries(struct setup *s, const struct plugin *const 
     return ERR_OK;
 }
 
-static enum err_code refuse_libraries(const struct config *config, const char *path, struct err *e)
+static enum err_code refuse_libraries(const struct config *config, bool may_load_code, const char *path, struct err *e)
 {
     const struct berth_config *b = &config->berth;
-    if (b->n_plugin_libraries == 0)
+    if (may_load_code || b->n_plugin_libraries == 0)
         return ERR_OK;
     return err_set(e, ERR_FORBIDDEN, "%s: pluginLibraries would load code: %.*s%s", path, STR_ARG(b->plugin_libraries[0]),
                    b->n_plugin_libraries > 1 ? ", ..." : "");
@@ -71,8 +71,7 @@ static enum err_code build_profiles(struct setup *s, struct err *e)
 
 static enum err_code build(struct setup *s, const struct plugin *const *registry, struct err *e)
 {
-    if (config_validate(s->config, &s->features, e) || config_apply_extenders(&s->arena, s->config, e) ||
-        open_libraries(s, &registry, e))
+    if (config_apply_extenders(&s->arena, s->config, e) || open_libraries(s, &registry, e))
         return e->code;
     s->registry = registry;
     if (build_profiles(s, e)) {
@@ -114,8 +113,25 @@ enum err_code setup_load(struct setup *s, struct sym_table *syms, const struct s
     enum err_code code = set_features(s, from->feature_gates, e);
     if (!code)
         code = load_config(s, from, e);
-    if (!code && !from->may_load_code)
-        code = refuse_libraries(s->config, from->path ? from->path : "the configuration", e);
+    if (!code)
+        code = refuse_libraries(s->config, from->may_load_code, from->path ? from->path : "the configuration", e);
+    if (!code)
+        code = config_validate(s->config, &s->features, e);
+    if (!code)
+        code = build(s, registry, e);
+    if (code)
+        arena_fini(&s->arena);
+    return code;
+}
+
+enum err_code setup_from_config(struct setup *s, struct sym_table *syms, const struct config *config,
+                                const struct features *features, bool may_load_code,
+                                const struct plugin *const *registry, struct err *e)
+{
+    *s = (struct setup){ .syms = syms, .features = *features };
+    arena_init(&s->arena);
+    s->config = config_copy(&s->arena, config);
+    enum err_code code = refuse_libraries(s->config, may_load_code, "the configuration", e);
     if (!code)
         code = build(s, registry, e);
     if (code)
@@ -128,19 +144,6 @@ enum err_code setup_from_text(struct setup *s, struct sym_table *syms, struct st
 {
     struct setup_source from = { .text = text, .may_load_code = true };
     return setup_load(s, syms, &from, registry, e);
-}
-
-enum err_code setup_from_config(struct setup *s, struct sym_table *syms, struct config *config,
-                                const struct features *features, const struct plugin *const *registry, struct err *e)
-{
-    assert(syms);
-    assert(registry);
-    *s = (struct setup){ .syms = syms, .features = *features, .config = config };
-    arena_init(&s->arena);
-    enum err_code code = build(s, registry, e);
-    if (code)
-        arena_fini(&s->arena);
-    return code;
 }
 
 enum err_code setup_again(struct setup *s, const struct setup *from, struct err *e)

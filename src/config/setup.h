@@ -34,11 +34,11 @@ enum err_code setup_load(struct setup *s, struct sym_table *syms, const struct s
 /* The same of a text that is trusted, with gates at their defaults; a NULL text is the default configuration. */
 enum err_code setup_from_text(struct setup *s, struct sym_table *syms, struct str text,
                               const struct plugin *const *registry, struct err *e) ERR_MUST_CHECK;
-/* The same of a configuration that was completed and validated elsewhere, and that lives longer; plugin libraries are
- * loaded. */
-enum err_code setup_from_config(struct setup *s, struct sym_table *syms, struct config *config,
-                                const struct features *features, const struct plugin *const *registry,
-                                struct err *e) ERR_MUST_CHECK;
+/* From a configuration that is there, completed and validated, as scheduler_options.h makes it of flags and a file. It is
+ * copied, but for texts: `config` must live longer. */
+enum err_code setup_from_config(struct setup *s, struct sym_table *syms, const struct config *config,
+                                const struct features *features, bool may_load_code,
+                                const struct plugin *const *registry, struct err *e) ERR_MUST_CHECK;
 /* Profiles of its own under the same configuration, for one more scheduler; `from` must live longer. On failure nothing is
  * left to be given up. */
 enum err_code setup_again(struct setup *s, const struct setup *from, struct err *e) ERR_MUST_CHECK;

@@ -5,13 +5,12 @@
 
 #include "config/config.h"
 #include "config/features.h"
-
-struct scheduler_flags;
+#include "config/scheduler_flags.h"
 
 struct daemon_options {
     const struct scheduler_flags *flags;
     const struct gates *gates;
-    struct config *config; /* completed and valid */
+    const struct config *config; /* completed and valid */
     struct str config_text; /* of the file; empty: there was none */
     const char *commit;     /* of this build */
 };

@@ -175,7 +175,7 @@ enum err_code engine_new(const struct engine_options *o, struct engine **ret_eng
     struct engine *e = mem_zalloc(sizeof(*e));
     e->o = *o;
     sym_init(&e->syms);
-    if (setup_from_config(&e->setup, &e->syms, o->config, o->features, plugin_registry, error)) {
+    if (setup_from_config(&e->setup, &e->syms, o->config, o->features, true, plugin_registry, error)) {
         sym_fini(&e->syms);
         free(e);
         return error->code;

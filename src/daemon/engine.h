@@ -30,7 +30,7 @@ struct engine_mail {
 
 struct engine_options {
     const struct clock *clock;
-    struct config *config; /* completed and valid; extenders applied */
+    const struct config *config; /* completed and valid */
     const struct features *features;
     int64_t unschedulable_ms_max; /* 0: upstream's */
     uint64_t seed;

@@ -115,3 +115,85 @@ TEST(features_of_the_scheduler)
     CHECK(!f.storage_capacity_scoring && !f.gang_scheduling && !f.generic_workload && !f.topology_aware_workloads);
     CHECK(f.dra_filter_timeout && f.dra_device_binding_conditions && f.dra_resource_claim_device_status);
 }
+
+static struct gates at_version(unsigned minor)
+{
+    struct gates g;
+    struct component_versions v = { { 1, minor }, { 1, minor > 33 ? minor - 1 : 33 } };
+    gates_init_at(&g, &v);
+    return g;
+}
+
+/* How many gates are there, on, and of each stage: as kube-scheduler v1.36.4 serves them as metrics. */
+TEST(gates_of_older_versions)
+{
+    static const struct {
+        unsigned minor, n_there, n_ga, n_beta, n_alpha, n_deprecated;
+    } want[] = {
+        { 33, 172, 26, 79, 56, 11 },
+        { 34, 191, 51, 75, 53, 12 },
+        { 35, 212, 58, 87, 54, 13 },
+        { 36, 241, 76, 100, 49, 16 },
+    };
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+        unsigned n[STAGE_DEPRECATED + 1] = { 0 };
+        struct gates g = at_version(want[i].minor);
+        for (enum gate k = 0; k < N_GATES; k++) {
+            n[gate_stage(&g, k)]++;
+            CHECK(gate_stage(&g, k) != STAGE_PREALPHA || !gate_on(&g, k));
+        }
+        CHECK_INT("there", N_GATES - n[STAGE_PREALPHA], want[i].n_there);
+        CHECK_INT("GA", n[STAGE_GA], want[i].n_ga);
+        CHECK_INT("beta", n[STAGE_BETA], want[i].n_beta);
+        CHECK_INT("alpha", n[STAGE_ALPHA], want[i].n_alpha);
+        CHECK_INT("deprecated", n[STAGE_DEPRECATED], want[i].n_deprecated);
+    }
+    struct gates g = at_version(33), h = at_version(34);
+    CHECK(!gate_on(&g, GATE_DynamicResourceAllocation) && gate_on(&h, GATE_DynamicResourceAllocation));
+    CHECK(!gate_on(&g, GATE_NodeDeclaredFeatures));
+    CHECK_TEXT("stage", gate_stage_name(gate_stage(&g, GATE_DynamicResourceAllocation)), "BETA");
+    CHECK_TEXT("stage", gate_stage_name(gate_stage(&h, GATE_DynamicResourceAllocation)), "");
+    CHECK(!gate_stage_name(gate_stage(&g, GATE_NodeDeclaredFeatures)));
+}
+
+static const struct {
+    const char *name;
+    unsigned minor;
+    const char *flag, *error; /* "": taken */
+} version_cases[] = {
+    { "not there yet", 33, "GangScheduling=true",
+      "cannot set feature gate GangScheduling to true, feature is PreAlpha at emulated version 1.33, min compatibility "
+      "version 1.33" },
+    { "not there yet, off", 34, "GangScheduling=false",
+      "cannot set feature gate GangScheduling to false, feature is PreAlpha at emulated version 1.34, min compatibility "
+      "version 1.33" },
+    { "not locked yet", 33, "SchedulerQueueingHints=false", "" },
+    { "locked later", 36, "SchedulerQueueingHints=false",
+      "cannot set feature gate SchedulerQueueingHints to false, feature is locked to true" },
+    { "all of a stage", 34, "AllAlpha=true", "" },
+    { "all of a stage without what they need", 33, "AllAlpha=true,DRAAdminAccess=false,DRADeviceTaints=false,"
+      "DRAPartitionableDevices=false,DRAPrioritizedList=false",
+      "ResourceHealthStatus is enabled, but depends on features that are disabled: [DynamicResourceAllocation]" },
+};
+
+TEST(flags_of_older_versions)
+{
+    for (size_t i = 0; i < sizeof(version_cases) / sizeof(version_cases[0]); i++) {
+        struct arena a;
+        struct err e;
+        struct str flag = str_of(version_cases[i].flag);
+        struct gates g = at_version(version_cases[i].minor);
+        arena_init(&a);
+        err_init(&e, &a);
+        CHECK_TEXT(version_cases[i].name, gates_set(&g, &flag, 1, &e) ? e.message : "", version_cases[i].error);
+        for (enum gate k = 0; k < N_GATES; k++)
+            CHECK(gate_stage(&g, k) != STAGE_PREALPHA || !gate_on(&g, k));
+        arena_fini(&a);
+    }
+}
+
+TEST(named_by_a_flag)
+{
+    struct gates g = set("AllBeta=true,SidecarContainers=true");
+    CHECK(g.named[GATE_AllBeta] && g.named[GATE_SidecarContainers] && !g.named[GATE_SchedulerAsyncAPICalls]);
+}

@@ -67,6 +67,22 @@ TEST(text_records_look_like_klogs)
     expect("no finite number", "] ", "\"Odd\" x=\"+Inf\" none=\"\"\n");
 }
 
+TEST(plain_lines_are_written_as_they_are)
+{
+    start("text");
+    LOG_PLAIN(0, "FLAG: --v=\"2\"");
+    CHECK_STR("severity", str_first(strbuf_str(&out), 1), STR("I"));
+    expect("plain", "] ", "FLAG: --v=\"2\"\n");
+    LOG_WARNING("odd");
+    CHECK_STR("severity", str_first(strbuf_str(&out), 1), STR("W"));
+    expect("warning", "] ", "odd\n");
+    LOG_PLAIN(1, "more");
+    CHECK_INT("not at this level", out.n, 0);
+    start("json");
+    LOG_WARNING("odd \"q\"");
+    expect("warning", "\",\"msg\"", ":\"odd \\\"q\\\"\",\"v\":0}\n");
+}
+
 TEST(text_values_with_line_breaks_become_blocks)
 {
     static const struct {
