@@ -140,6 +140,12 @@ static void on_request(struct proto *p, struct stream *s)
     } else if (str_is(r->target, "/upgrade")) {
         stream_attach(s, &repeat_events, stream_user(s));
         grant_upgrade(s);
+    } else if (str_is(r->target, "/close")) {
+        struct head head = { .status = 200 };
+        headers_add(&head.headers, stream_arena(s), STR("connection"), STR("close"));
+        stream_attach(s, &wait_events, stream_user(s));
+        stream_send_head(s, &head);
+        stream_end(s, NULL);
     } else if (big) {
         struct head head = { .status = 200 };
         ((struct exchange *)stream_user(s))->left = strtoull(arena_cstr(stream_arena(s), str_from(r->target, 5)), NULL,

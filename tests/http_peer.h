@@ -1,7 +1,8 @@
 /* tests/http_peer.h - a protocol of http/proto.h without a socket, for tests and fuzz targets.
  *
  * A server answers each request when it has ended: "METHOD TARGET BODY" as text, with the request's trailers repeated;
- * targets decide otherwise: /later and /never (peer_answer answers the last of them), /early (before the body), /big/N,
+ * targets decide otherwise: /close (the last answer on the
+ * connection), /later and /never (peer_answer answers the last of them), /early (before the body), /big/N,
  * /upgrade (asked for by the client and granted by the server, which then repeats every byte).
  * What goes out is collected in `sent`; what came in and how exchanges ended in `log`. */
 #pragma once

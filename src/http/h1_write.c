@@ -96,7 +96,7 @@ static void write_response_head(struct h1 *h, struct strbuf *out)
     } else {
         frame_body(h, out, &s->response.headers);
     }
-    if (h->p.shutting_down)
+    if (h->p.shutting_down || headers_has_word(&s->response.headers, "connection", "close"))
         h->keep_alive = false;
     if (!upgrade && !h->keep_alive)
         STRBUF_ADD_LIT(out, "Connection: close\r\n");

@@ -136,6 +136,8 @@ static void add_length(struct stream *s, struct fields *f, const struct headers 
     add_field(f, STR("content-length"), number_text(&s->arena, stream_pending(s).n));
 }
 
+static void say_last_goaway(struct h2 *h);
+
 static void submit_response(struct h2 *h, struct stream *s)
 {
     const struct head *r = &s->response;
@@ -155,6 +157,8 @@ static void submit_response(struct h2 *h, struct stream *s)
     bool at_once = no_body || (s->out_ended && stream_pending(s).n == 0 && !s->out_has_trailers);
     if (nghttp2_submit_response(h->session, s->h2_id, f.at, f.n, at_once ? NULL : &body) != 0)
         nghttp2_submit_rst_stream(h->session, NGHTTP2_FLAG_NONE, s->h2_id, NGHTTP2_INTERNAL_ERROR);
+    if (headers_has_word(&r->headers, "connection", "close") && !h->goaway_final)
+        say_last_goaway(h);
 }
 
 static void submit_request(struct h2 *h, struct stream *s)

@@ -2,6 +2,7 @@
 #include "http/server.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -21,7 +22,7 @@ struct server {
     struct server_counts counts;
     struct loop_timer deadline;
     struct loop_task finish;
-    bool stopping;
+    bool stopping, held;
     void (*stopped)(void *context);
     void *stopped_context;
     int64_t date_s; /* second of the text below */
@@ -38,6 +39,7 @@ struct listener {
     struct server *server;
     struct tls_context *tls;
     bool is_pipe;
+    bool waiting; /* a connection came while the server was held; libuv keeps the others in the kernel */
 };
 
 struct server_conn {
@@ -159,6 +161,10 @@ static void on_connection(uv_stream_t *socket, int status)
         LOG_ERROR(uv_strerror(status), "http: cannot take a connection");
         return;
     }
+    if (v->held) {
+        l->waiting = true;
+        return;
+    }
     struct server_conn *sc = mem_zalloc(sizeof(*sc));
     sc->server = v;
     sc->has_tls = l->tls != NULL;
@@ -212,16 +218,36 @@ static bool parse_address(const char *text, struct sockaddr_storage *ret_address
               : uv_ip4_addr(host, (int)port, (struct sockaddr_in *)ret_address) == 0;
 }
 
+/* libuv has no option for it: its socket is made here, before it binds. */
+static int share_port(struct listener *l, int family)
+{
+    const int on = 1;
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return uv_translate_sys_error(errno);
+    int rc = setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)) < 0 ? uv_translate_sys_error(errno)
+                                                                          : uv_tcp_open(&l->socket.tcp, fd);
+    if (rc < 0)
+        close(fd);
+    return rc;
+}
+
+static int bind_address(struct listener *l, const struct sockaddr_storage *sa)
+{
+    int rc = l->server->options.share_port ? share_port(l, sa->ss_family) : 0;
+    return rc < 0 ? rc : uv_tcp_bind(&l->socket.tcp, (const struct sockaddr *)sa, 0);
+}
+
 /* Binds TCP; a machine without IPv6 listens on all of IPv4 where every address is meant. libuv sets SO_REUSEADDR. */
 static int bind_tcp(struct listener *l, const char *address)
 {
     struct sockaddr_storage sa;
     if (!parse_address(address, &sa))
         return UV_EINVAL;
-    int rc = uv_tcp_bind(&l->socket.tcp, (struct sockaddr *)&sa, 0);
+    int rc = bind_address(l, &sa);
     if (rc == UV_EAFNOSUPPORT && address[0] == ':') {
         uv_ip4_addr("0.0.0.0", ntohs(((struct sockaddr_in6 *)&sa)->sin6_port), (struct sockaddr_in *)&sa);
-        rc = uv_tcp_bind(&l->socket.tcp, (struct sockaddr *)&sa, 0);
+        rc = bind_address(l, &sa);
     }
     return rc;
 }
@@ -291,6 +317,22 @@ struct server *server_new(const struct server_options *o)
     v->finish.run = finish_stop;
     v->date_s = -1;
     return v;
+}
+
+void server_hold(struct server *v)
+{
+    v->held = true;
+}
+
+void server_release(struct server *v)
+{
+    v->held = false;
+    for (struct list_node *n = list_first(&v->listeners); n; n = list_next(&v->listeners, n)) {
+        struct listener *l = LIST_ITEM(n, struct listener, node);
+        if (l->waiting && !uv_is_closing((uv_handle_t *)&l->socket.stream))
+            on_connection(&l->socket.stream, 0);
+        l->waiting = false;
+    }
 }
 
 static void stop_conn(struct server_conn *sc)

@@ -26,6 +26,7 @@ struct server_options {
     /* One more without TLS is answered with 503, with TLS closed. 0 = SERVER_CONNECTIONS_MAX. */
     uint32_t connections;
     bool no_http2;
+    bool share_port; /* several processes may listen on one port, and the kernel deals connections out */
 };
 
 struct server_counts {
@@ -36,6 +37,9 @@ struct server_counts {
 };
 
 struct server *server_new(const struct server_options *o);
+/* From here on connections wait unanswered, until server_release: an address can be taken before one can serve. */
+void server_hold(struct server *v);
+void server_release(struct server *v);
 /* "127.0.0.1:8080", "[::1]:0", ":443" (every address), "unix:/path". tls may be NULL. ret_port may be NULL. */
 ERR_MUST_CHECK enum err_code server_listen(struct server *v, const char *address, struct tls_context *tls,
                                            int *ret_port,

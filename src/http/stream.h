@@ -68,7 +68,8 @@ void stream_consume(struct stream *s, size_t n);
 
 /* Servers, once. Without Content-Length the body's length is found out or the body is streamed. Status 101 (HTTP/1
  * only, to a request that asked for it) turns the connection into a plain two-way stream of bytes, told by further
- * body events. */
+ * body events. `connection: close` among its fields ends the connection after it: HTTP/1 says so, HTTP/2 takes no
+ * further exchange. */
 void stream_send_head(struct stream *s, const struct head *response);
 /* All or nothing; false: wait for `writable`. Never refuses while less than limits.out_bytes wait. */
 bool stream_write(struct stream *s, struct str bytes);

@@ -6,7 +6,7 @@
  * A context re-reads its files: tls_context_reload builds everything anew and takes it only when all of it is good;
  * sessions that exist keep what they began with. tls_watch does it from a timer, on a worker thread.
  *
- * TLS 1.2 and 1.3; Go's cipher suites; no renegotiation, compression, tickets or resumption.
+ * TLS 1.2 and 1.3 unless the options want older ones; Go's cipher suites; no renegotiation, compression, tickets or resumption.
  *
  * Thread: the loop's.    Owns: copies of all options. */
 #pragma once
@@ -43,8 +43,9 @@ struct tls_options {
     bool insecure_skip_verify; /* clients: any certificate, any name */
     const char *server_name;   /* clients: instead of the host's name, asked for and checked */
     bool no_http2;             /* ALPN offers and takes http/1.1 only */
-    int min_version;           /* 12 or 13; 0 = 12 */
-    const char *ciphers;       /* of TLS 1.2, in OpenSSL's form; NULL = Go's */
+    int min_version;           /* 12 or 13; 0 = 12; servers may be told 10 or 11, for peers that know nothing better */
+    const char *ciphers;       /* up to TLS 1.2, in OpenSSL's form (tls_names.h); NULL = Go's */
+    const char *groups;        /* for the exchange of keys, in OpenSSL's form (tls_names.h); NULL = OpenSSL's */
 };
 
 struct tls_context;
@@ -109,12 +110,27 @@ struct tls_peer {
     const struct str *organizations; /* in the order of the certificate */
     size_t n_organizations;
     struct str der; /* the whole certificate */
+    const struct str *others; /* further certificates it showed, between its own and one that is trusted */
+    size_t n_others;
 };
 
 /* NULL when it showed none. Texts live in the arena. */
 const struct tls_peer *tls_session_peer(const struct tls_session *s, struct arena *a);
 
+/* ---- Whom to trust, apart from any connection ---- */
+
+/* Certificates of authorities, as read from one text. Never changed; any thread. */
+struct tls_roots;
+
+/* A text without a certificate is an error. */
+ERR_MUST_CHECK enum err_code tls_roots_new(struct str pem, struct tls_roots **ret_roots, struct err *e);
+void tls_roots_free(struct tls_roots *r);
+/* NULL: its certificate is good for a client, now, and leads to one of the roots. Otherwise why not. */
+const char *tls_roots_check_client(const struct tls_roots *r, const struct tls_peer *peer);
+
 /* ---- Making certificates ---- */
+
+enum tls_new_key { TLS_NEW_KEY_P256, TLS_NEW_KEY_RSA_2048 };
 
 struct tls_new_cert {
     const char *common_name;
@@ -123,10 +139,12 @@ struct tls_new_cert {
     const char *const *dns_names, *const *addresses; /* subject alternative names */
     size_t n_dns_names, n_addresses;
     bool is_ca;
+    enum tls_new_key key;
+    bool only_server; /* of no use to clients */
     struct str issuer_cert_pem, issuer_key_pem; /* empty: signed by itself */
     int64_t not_before_s, not_after_s;          /* since 1970 */
 };
 
-/* A key on P-256 and its certificate, for servers and clients, as PEM texts. */
+/* A key and its certificate, for servers and clients, as PEM texts. */
 ERR_MUST_CHECK enum err_code tls_make_cert(const struct tls_new_cert *c, struct arena *a, struct str *ret_cert_pem,
                                            struct str *ret_key_pem, struct err *e);

@@ -4,6 +4,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
 #include <openssl/x509v3.h>
 
 #include "http/tls_priv.h"
@@ -48,9 +49,11 @@ static bool add_extensions(X509 *cert, X509 *issuer, const struct tls_new_cert *
 {
     const char *usage = c->is_ca ? "critical,digitalSignature,keyCertSign,cRLSign"
                                  : "critical,digitalSignature,keyEncipherment";
+    const char *uses = c->only_server ? "serverAuth" : "serverAuth,clientAuth";
     return add_extension(cert, issuer, NID_basic_constraints, c->is_ca ? "critical,CA:TRUE" : "critical,CA:FALSE") &&
            add_extension(cert, issuer, NID_key_usage, usage) &&
-           (c->is_ca || add_extension(cert, issuer, NID_ext_key_usage, "serverAuth,clientAuth")) &&
+           (c->is_ca || add_extension(cert, issuer, NID_ext_key_usage, uses)) &&
+           (c->is_ca || add_extension(cert, issuer, NID_authority_key_identifier, "keyid")) &&
            add_extension(cert, issuer, NID_subject_key_identifier, "hash") && add_names(cert, c);
 }
 
@@ -96,7 +99,7 @@ enum err_code tls_make_cert(const struct tls_new_cert *c, struct arena *a, struc
                             struct str *ret_key_pem, struct err *e)
 {
     X509 *cert = X509_new(), *issuer = NULL;
-    EVP_PKEY *key = EVP_EC_gen("P-256"), *issuer_key = NULL;
+    EVP_PKEY *key = c->key == TLS_NEW_KEY_RSA_2048 ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256"), *issuer_key = NULL;
     assert(cert);
     bool good = key != NULL;
     if (c->issuer_cert_pem.n) {

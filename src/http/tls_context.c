@@ -91,7 +91,7 @@ static enum err_code each_cert(BIO *bio, const char *of, bool (*use)(void *conte
     return n_certs ? ERR_OK : err_set(e, ERR_INVALID, "%s has no PEM-encoded certificate", of);
 }
 
-static bool trust(void *store, X509 *cert)
+bool tls_trust(void *store, X509 *cert)
 {
     return X509_STORE_add_cert(store, cert) == 1;
 }
@@ -104,8 +104,8 @@ static bool use_in_chain(void *context, X509 *cert)
     return SSL_CTX_add1_chain_cert(ctx, cert) == 1;
 }
 
-static enum err_code load_certs(const char *path, struct str pem, const char *of,
-                                bool (*use)(void *context, X509 *cert), void *context, struct err *e)
+enum err_code tls_load_certs(const char *path, struct str pem, const char *of,
+                              bool (*use)(void *context, X509 *cert), void *context, struct err *e)
 {
     struct strbuf room;
     BIO *bio = NULL;
@@ -198,9 +198,9 @@ static enum err_code set_trust(SSL_CTX *ctx, const struct tls_options *o, struct
     /* As Go: whatever is in the pool is trusted, also if it is no root. */
     X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
     SSL_CTX_set_verify_depth(ctx, TLS_CHAIN_DEPTH_MAX);
-    if (o->ca_file && load_certs(o->ca_file, (struct str){ 0 }, NULL, trust, store, e))
+    if (o->ca_file && tls_load_certs(o->ca_file, (struct str){ 0 }, NULL, tls_trust, store, e))
         return e->code;
-    if (o->ca_pem.n && load_certs(NULL, o->ca_pem, "the given CA", trust, store, e))
+    if (o->ca_pem.n && tls_load_certs(NULL, o->ca_pem, "the given CA", tls_trust, store, e))
         return e->code;
     if (!o->is_server && !o->ca_file && !o->ca_pem.n && !o->insecure_skip_verify)
         SSL_CTX_set_default_verify_paths(ctx);
@@ -219,6 +219,20 @@ static void set_verify(SSL_CTX *ctx, const struct tls_options *o)
         SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
 }
 
+static int min_protocol(const struct tls_options *o)
+{
+    switch (o->min_version) {
+    case 13:
+        return TLS1_3_VERSION;
+    case 11:
+        return o->is_server ? TLS1_1_VERSION : TLS1_2_VERSION;
+    case 10:
+        return o->is_server ? TLS1_VERSION : TLS1_2_VERSION;
+    default:
+        return TLS1_2_VERSION;
+    }
+}
+
 static bool set_protocol(SSL_CTX *ctx, const struct tls_options *o)
 {
     SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET |
@@ -233,21 +247,24 @@ static bool set_protocol(SSL_CTX *ctx, const struct tls_options *o)
         SSL_CTX_set_alpn_protos(ctx, alpn_http1, sizeof(alpn_http1) - 1);
     else
         SSL_CTX_set_alpn_protos(ctx, alpn_both, sizeof(alpn_both) - 1);
-    return SSL_CTX_set_min_proto_version(ctx, o->min_version == 13 ? TLS1_3_VERSION : TLS1_2_VERSION) == 1 &&
-           SSL_CTX_set_cipher_list(ctx, o->ciphers ? o->ciphers : GO_CIPHERS) == 1;
+    if (o->is_server && (o->min_version == 10 || o->min_version == 11))
+        SSL_CTX_set_security_level(ctx, 0); /* OpenSSL knows them, but has to be asked */
+    return SSL_CTX_set_min_proto_version(ctx, min_protocol(o)) == 1 &&
+           SSL_CTX_set_cipher_list(ctx, o->ciphers ? o->ciphers : GO_CIPHERS) == 1 &&
+           (!o->groups || SSL_CTX_set1_groups_list(ctx, o->groups) == 1);
 }
 
 static enum err_code fill_ctx(SSL_CTX *ctx, const struct tls_options *o, const struct tls_cert_source *source,
                               struct err *e)
 {
     if (!set_protocol(ctx, o))
-        return openssl_failed(e, "TLS", "ciphers");
+        return openssl_failed(e, "TLS", "versions, ciphers and groups");
     set_verify(ctx, o);
     if (set_trust(ctx, o, e))
         return e->code;
     if (!source)
         return ERR_OK;
-    if (load_certs(source->cert_file, source->cert_pem, "the given certificate", use_in_chain, ctx, e))
+    if (tls_load_certs(source->cert_file, source->cert_pem, "the given certificate", use_in_chain, ctx, e))
         return e->code;
     return use_key(ctx, source, e);
 }
@@ -326,6 +343,7 @@ static void copy_options(struct arena *a, const struct tls_options *from, struct
     to->ca_pem = arena_str(a, from->ca_pem);
     to->server_name = copy_text(a, from->server_name);
     to->ciphers = copy_text(a, from->ciphers);
+    to->groups = copy_text(a, from->groups);
 }
 
 enum err_code tls_context_new(const struct tls_options *o, struct tls_context **ret_context, struct err *e)

@@ -31,5 +31,11 @@ struct tls_material *tls_material_ref(struct tls_material *m);
 void tls_material_unref(struct tls_material *m);
 void tls_context_take(struct tls_context *c, struct tls_material *own_material);
 
+/* Every certificate of a file or, without one, of a text, which is called `of` in messages. None is an error. */
+enum err_code tls_load_certs(const char *path, struct str pem, const char *of,
+                             bool (*use)(void *context, X509 *cert), void *context, struct err *e);
+/* For tls_load_certs: puts it into an X509_STORE. */
+bool tls_trust(void *store, X509 *cert);
+
 /* OpenSSL's oldest complaint of this thread; the others are forgotten. */
 const char *tls_reason(char *room, size_t n);

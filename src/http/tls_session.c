@@ -255,6 +255,26 @@ static void read_subject(struct tls_peer *peer, const X509_NAME *name, struct ar
     peer->common_name = last < 0 ? STR("") : entry_text(name, last, a);
 }
 
+static struct str der_text(X509 *cert, struct arena *a)
+{
+    unsigned char *der = NULL;
+    int n = i2d_X509(cert, &der);
+    struct str text = n > 0 ? arena_str(a, (struct str){ (char *)der, (size_t)n }) : STR("");
+    OPENSSL_free(der);
+    return text;
+}
+
+/* On a client OpenSSL's chain begins with the peer's own certificate, on a server it does not. */
+static void read_others(struct tls_peer *peer, const STACK_OF(X509) *chain, X509 *own, struct arena *a)
+{
+    int n = chain ? sk_X509_num(chain) : 0;
+    struct str *others = ARENA_NEW_N(a, struct str, (size_t)n);
+    for (int i = 0; i < n; i++)
+        if (X509_cmp(sk_X509_value(chain, i), own) != 0)
+            others[peer->n_others++] = der_text(sk_X509_value(chain, i), a);
+    peer->others = others;
+}
+
 const struct tls_peer *tls_session_peer(const struct tls_session *s, struct arena *a)
 {
     X509 *cert = SSL_get0_peer_certificate(s->ssl);
@@ -265,10 +285,7 @@ const struct tls_peer *tls_session_peer(const struct tls_session *s, struct aren
     peer->verified = verdict == X509_V_OK;
     peer->verify_error = peer->verified ? NULL : X509_verify_cert_error_string(verdict);
     read_subject(peer, X509_get_subject_name(cert), a);
-    unsigned char *der = NULL;
-    int n = i2d_X509(cert, &der);
-    if (n > 0)
-        peer->der = arena_str(a, (struct str){ (char *)der, (size_t)n });
-    OPENSSL_free(der);
+    peer->der = der_text(cert, a);
+    read_others(peer, SSL_get_peer_cert_chain(s->ssl), cert, a);
     return peer;
 }

@@ -194,6 +194,7 @@ TEST(connections_are_kept_as_both_ends_wish)
     } rows[] = {
         { "1.1", "GET / HTTP/1.1\r\n" H "\r\n", "Content-Length", true },
         { "1.1 close", "GET / HTTP/1.1\r\n" H "Connection: close\r\n\r\n", "Connection: close\r\n", false },
+        { "the server says close", "GET /close HTTP/1.1\r\n" H "\r\n", "Connection: close\r\n", false },
         { "1.0", "GET / HTTP/1.0\r\n\r\n", "Connection: close\r\n", false },
         { "1.0 keep-alive", "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "Connection: keep-alive\r\n", true },
         { "1.0 without length", "GET /big/10 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "bbbbbbbbbb", true },

@@ -507,6 +507,28 @@ TEST(two_readings_of_the_host_are_refused)
     strbuf_fini(&bytes);
 }
 
+TEST(an_answer_may_be_the_last_of_its_connection)
+{
+    struct peer peer;
+    struct strbuf bytes;
+    peer_init(&peer, true, true);
+    strbuf_init(&bytes, STRBUF_NO_MAX);
+    greet(&bytes);
+    add_request(&bytes, 1, END_STREAM, "/never");
+    add_request(&bytes, 3, END_STREAM, "/close");
+    peer_feed(&peer, strbuf_str(&bytes), 0);
+    CHECK_INT("good-bye", code_of(&peer, GOAWAY), NO_ERROR);
+    CHECK(!peer_ended(&peer));
+    strbuf_reset(&bytes);
+    add_request(&bytes, 5, END_STREAM, "/");
+    peer_feed(&peer, strbuf_str(&bytes), 0);
+    CHECK_INT("none is taken any more", peer.n_requests, 2);
+    peer_answer(&peer, "what was at hand is answered");
+    CHECK(peer_ended(&peer));
+    peer_fini(&peer);
+    strbuf_fini(&bytes);
+}
+
 TEST(garbage_instead_of_a_greeting_ends_the_connection)
 {
     struct peer peer;

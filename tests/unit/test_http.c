@@ -626,6 +626,57 @@ TEST(servers_listen_on_ipv6_and_on_unix_sockets)
     unlink(path + 5);
 }
 
+TEST(a_server_that_is_held_answers_later)
+{
+    start(true, true);
+    server_hold(server);
+    for (int i = 0; i < 3; i++)
+        request("POST", "/echo", STR("x"));
+    for (int i = 0; i < 20; i++)
+        loop_run_once(loop, false);
+    CHECK_INT("none is taken", server_counts(server).n_accepted, 0);
+    server_release(server);
+    wait_closed(3);
+    CHECK_INT("all are answered", n_failed, 0);
+    stop();
+}
+
+TEST(a_held_server_may_stop)
+{
+    start(false, false);
+    server_hold(server);
+    int fd = dial_plain();
+    for (int i = 0; i < 20; i++)
+        loop_run_once(loop, false);
+    stop();
+    close(fd);
+}
+
+TEST(a_port_is_shared_by_those_who_say_so)
+{
+    char address[32];
+    start(false, false);
+    stop_server(0);
+    struct server_options o = { .loop = loop, .handler = handle, .share_port = true };
+    struct server *second = server_new(&o), *third;
+    server = server_new(&o);
+    CHECK(!server_listen(server, "127.0.0.1:0", NULL, &port, &error));
+    snprintf(address, sizeof(address), "127.0.0.1:%d", port);
+    CHECK(!server_listen(second, address, NULL, NULL, &error));
+    o.share_port = false;
+    third = server_new(&o);
+    CHECK(server_listen(third, address, NULL, NULL, &error));
+    CHECK(strstr(error.message, "address already in use"));
+    bool second_gone = false, third_gone = false;
+    server_stop(second, 0, set_true, &second_gone);
+    server_stop(third, 0, set_true, &third_gone);
+    while (!second_gone || !third_gone)
+        loop_run_once(loop, true);
+    server_free(second);
+    server_free(third);
+    stop();
+}
+
 /* ---- A server that closes kept connections under the next request ---- */
 
 enum { FAKE_CONNECTIONS_MAX = 10 };

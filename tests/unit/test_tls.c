@@ -6,7 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "http/digest.h"
 #include "http/loop.h"
+#include "http/tls_names.h"
 #include "tests/test.h"
 
 static struct arena arena;
@@ -275,6 +277,119 @@ TEST(protocols_are_agreed_on_or_refused)
     tls_context_unref(h1);
     tls_context_unref(new_only);
     tls_context_unref(client);
+}
+
+TEST(certificates_of_clients_are_checked_apart_from_the_connection)
+{
+    prepare();
+    struct pair middle = make((struct tls_new_cert){ .common_name = "middle", .is_ca = true }, &ca);
+    struct pair leaf = make((struct tls_new_cert){ .common_name = "leaf" }, &middle);
+    struct pair only_server = make((struct tls_new_cert){ .common_name = "s", .only_server = true }, &ca);
+    struct pair rsa = make((struct tls_new_cert){ .common_name = "r", .key = TLS_NEW_KEY_RSA_2048 }, &ca);
+    struct pair old = make((struct tls_new_cert){ .common_name = "old", .not_before_s = 1000,
+                                                  .not_after_s = 2000 }, &ca);
+    struct pair chain = { str_of(arena_printf(&arena, "%.*s%.*s", STR_ARG(leaf.cert), STR_ARG(middle.cert))),
+                          leaf.key };
+    const struct {
+        const char *what;
+        const struct pair *client, *roots;
+        const char *why; /* NULL = good */
+    } rows[] = {
+        { "of the authority", &client_pair, &ca, NULL },
+        { "of another one", &client_pair, &other_ca, "unable to get local issuer" },
+        { "a stranger", &stranger_pair, &ca, "unable to get local issuer" },
+        { "with the one between", &chain, &ca, NULL },
+        { "without the one between", &leaf, &ca, "unable to get local issuer" },
+        { "the one between is trusted", &leaf, &middle, NULL },
+        { "not for clients", &only_server, &ca, "purpose" },
+        { "expired", &old, &ca, "expired" },
+        { "with an RSA key", &rsa, &ca, NULL },
+    };
+    struct tls_context *server = context((struct tls_options){ .is_server = true,
+                                                               .client_certs = TLS_CLIENT_CERTS_REQUESTED },
+                                         &server_pair);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct tls_context *client = context((struct tls_options){ .insecure_skip_verify = true }, rows[i].client);
+        struct tls_roots *roots;
+        struct link l;
+        CHECK(!tls_roots_new(rows[i].roots->cert, &roots, &error));
+        link_open(&l, client, server, "server.test");
+        const char *why = tls_roots_check_client(roots, tls_session_peer(l.server, &arena));
+        if (!rows[i].why != !why || (why && !strstr(why, rows[i].why)))
+            FAIL("%s: %s", rows[i].what, why ? why : "good");
+        link_close(&l);
+        tls_roots_free(roots);
+        tls_context_unref(client);
+    }
+    tls_context_unref(server);
+    struct tls_roots *none;
+    CHECK(tls_roots_new(STR(""), &none, &error));
+    CHECK(tls_roots_new(STR("no certificate"), &none, &error));
+    tls_roots_free(NULL);
+}
+
+TEST(ciphers_and_groups_go_by_the_names_of_go)
+{
+    prepare();
+    struct tls_chosen_ciphers c;
+    const char *groups;
+    const char *const two[] = { "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256",
+                                "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305" };
+    CHECK(!tls_choose_ciphers(two, 3, &arena, &c, &error));
+    CHECK_TEXT("in their order", c.list, "ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305");
+    CHECK(!c.only_tls13);
+    CHECK(!tls_choose_ciphers(two + 1, 1, &arena, &c, &error));
+    CHECK(!c.list && c.only_tls13);
+    CHECK(!tls_choose_ciphers(NULL, 0, &arena, &c, &error));
+    CHECK(!c.list && !c.only_tls13);
+    CHECK(tls_choose_ciphers((const char *const[]){ "TLS_RSA_WITH_RC4_128_SHA" }, 1, &arena, &c, &error));
+    CHECK(tls_choose_ciphers((const char *const[]){ "TLS_NO" }, 1, &arena, &c, &error));
+    CHECK_TEXT("upstream's words", error.message, "Cipher suite TLS_NO not supported or doesn't exist");
+    CHECK(!tls_choose_groups((const int32_t[]){ 29, 23, 4588 }, 3, &arena, &groups, &error));
+    CHECK(strncmp(groups, "X25519:P-256", 12) == 0);
+    CHECK(tls_choose_groups((const int32_t[]){ 7 }, 1, &arena, &groups, &error));
+    CHECK(!tls_choose_groups(NULL, 0, &arena, &groups, &error));
+    CHECK(!groups);
+
+    const struct {
+        const char *what;
+        struct tls_options server, client;
+        bool open;
+    } rows[] = {
+        { "one group", { .groups = "P-384" }, { .groups = "P-384:X25519" }, true },
+        { "no group in common", { .groups = "P-384" }, { .groups = "X25519" }, false },
+        { "ciphers do not matter to 1.3", { .ciphers = "ECDHE-ECDSA-AES128-GCM-SHA256" },
+          { .ciphers = "ECDHE-ECDSA-AES256-GCM-SHA384" }, true },
+        { "old versions may be allowed", { .min_version = 10 }, { 0 }, true },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct tls_options so = rows[i].server, co = rows[i].client;
+        so.is_server = true;
+        co.ca_pem = ca.cert;
+        struct tls_context *server = context(so, &server_pair), *client = context(co, NULL);
+        struct link l;
+        link_open(&l, client, server, "server.test");
+        CHECK_INT(rows[i].what, l.client_state == TLS_OPEN && l.server_state == TLS_OPEN, rows[i].open);
+        link_close(&l);
+        tls_context_unref(server);
+        tls_context_unref(client);
+    }
+}
+
+TEST(digests_are_those_of_the_standards)
+{
+    uint8_t got[DIGEST_BYTES], other[DIGEST_BYTES];
+    static const uint8_t abc[] = { 0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea };
+    static const uint8_t hi_there[] = { 0xb0, 0x34, 0x4c, 0x61, 0xd8, 0xdb, 0x38, 0x53 }; /* RFC 4231, case 1 */
+    uint8_t key[DIGEST_BYTES] = { 0 };
+    digest_sha256(STR("abc"), got);
+    CHECK(memcmp(got, abc, sizeof(abc)) == 0);
+    memset(key, 0x0b, 20); /* what is shorter than a block is filled with zeros */
+    digest_hmac_sha256(key, STR("Hi There"), got);
+    CHECK(memcmp(got, hi_there, sizeof(hi_there)) == 0);
+    digest_new_key(got);
+    digest_new_key(other);
+    CHECK(memcmp(got, other, sizeof(got)) != 0);
 }
 
 TEST(bad_files_give_errors_that_name_them)
