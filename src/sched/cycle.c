@@ -27,7 +27,7 @@ bool sched_run_once(struct sched *s)
     s->n_attempts++;
     if (s->before_attempt)
         s->before_attempt(s->before_attempt_context, qp->pod);
-    attempt_run(s, &a, qp->pod, (struct attempt_wants){ 0 });
+    attempt_run(s, &a, qp->pod, (struct attempt_wants){ .scores = s->decided != NULL });
     if (a.outcome == ATTEMPT_FITS) {
         if (s->decided)
             tell_choice(s, &a, qp);
