@@ -23,6 +23,7 @@ enum attempt_outcome {
 struct attempt_wants {
     bool reasons;   /* when no node fits, the status of every node; without it attempt_diagnose can find that out later */
     bool detail;    /* the list of nodes that fit, and all scores: by the plain way, never the quick one */
+    bool scores;    /* what the quick way computes on its way is kept, for decision.h */
     bool all_nodes; /* look at all nodes, also when the pod was promised one or fewer would do; a seam for tests */
     const struct measure *measure; /* as begun; NULL: nothing is measured */
 };
@@ -39,7 +40,7 @@ struct quick_choice {
     const struct pod_class *class; /* NULL: it was not taken; valid until the next attempt */
     const uint64_t *alive;         /* nodes that fit */
     uint64_t local;                /* positions at POINT_SCORE that class->partial sums */
-    struct general_refusal *refusals; /* if anyone watches decisions */
+    struct general_refusal *refusals; /* if wants.scores */
     uint32_t n_refusals;
 };
 
@@ -69,7 +70,7 @@ struct attempt {
     uint32_t n_feasible;
 
     /* Score: by position at POINT_SCORE, then by index in feasible; NULL: skipped. NULL in all: the quick way was taken,
-     * which keeps some only when decisions are watched (decision.h) */
+     * which keeps some only if wants.scores */
     int64_t **scores;
     int64_t *totals;
     bool scored;

@@ -48,7 +48,7 @@ static bool has_general_filters(const struct attempt *a)
     return a->cycle.profile->plan.general_filter_mask & ~a->cycle.skip_filter || a->sched->nominator.by_node.n > 0;
 }
 
-/* For those who watch: whom the filter has just refused. `before` follows what is alive. */
+/* For those who want to know: whom the filter has just refused. `before` follows what is alive. */
 static void note_refusals(struct attempt *a, const struct plugin_instance *p, const uint64_t *alive, uint64_t *before,
                           size_t n_words)
 {
@@ -69,7 +69,7 @@ static bool filter_general(struct attempt *a, uint64_t *alive, size_t n_words)
 {
     const struct point_plugins *filters = &a->cycle.profile->plan.general_filters;
     uint64_t *before = NULL;
-    if (a->sched->decided) {
+    if (a->wants.scores) {
         before = arena_alloc(a->cycle.arena, n_words * sizeof(*before));
         bitset_copy(before, alive, n_words);
         a->quick.refusals = ARENA_NEW_N(a->cycle.arena, struct general_refusal, filters->n + 1u);
@@ -284,7 +284,7 @@ static bool choose_by_totals(struct attempt *a, const struct scoring *s, const i
 {
     struct cycle *c = &a->cycle;
     a->totals = arena_alloc(c->arena, a->n_feasible * sizeof(*a->totals));
-    if (a->sched->decided) /* what is computed anyway is kept for those who watch */
+    if (a->wants.scores) /* what is computed anyway is kept */
         a->scores = ARENA_NEW_N(c->arena, int64_t *, c->profile->points[POINT_SCORE].n);
     for (uint32_t i = 0; i < a->n_feasible; i++)
         a->totals[i] = partial[a->feasible[i]];

@@ -29,7 +29,7 @@ bool sched_run_once(struct sched *s)
     if (s->before_attempt)
         s->before_attempt(s->before_attempt_context, qp->pod);
     measure_begin(&measure, s->metrics, qp->profile);
-    attempt_run(s, &a, qp->pod, (struct attempt_wants){ .measure = &measure });
+    attempt_run(s, &a, qp->pod, (struct attempt_wants){ .measure = &measure, .scores = s->decided != NULL });
     if (a.outcome == ATTEMPT_FITS) {
         measure_algorithm(&a.measure, a.n_feasible);
         if (s->decided)

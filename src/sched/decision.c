@@ -107,27 +107,46 @@ static void score_position(struct attempt *a, const struct best *b, unsigned i, 
     }
 }
 
+/* Of all that were picked. */
+static void score(struct attempt *a, struct best *b)
+{
+    uint8_t n_plugins = a->cycle.profile->points[POINT_SCORE].n;
+    int64_t *scores[DECISION_NODES_MAX];
+    for (uint32_t k = 0; k < b->n; k++)
+        scores[k] = arena_alloc(a->cycle.arena, n_plugins * sizeof(int64_t));
+    for (uint8_t i = 0; i < n_plugins && b->n; i++)
+        score_position(a, b, i, scores);
+    for (uint32_t k = 0; k < b->n; k++) {
+        b->at[k].scores = scores[k];
+        if (!a->quick.class)
+            continue;
+        b->at[k].total = 0; /* the sums of the quick way leave out what all nodes get */
+        for (uint8_t i = 0; i < n_plugins; i++)
+            b->at[k].total += scores[k][i];
+    }
+}
+
 uint32_t decision_best(struct attempt *a, struct decision_node ret_best[DECISION_NODES_MAX])
 {
     struct best b = { .at = ret_best };
-    uint8_t n_plugins = a->cycle.profile->points[POINT_SCORE].n;
-    int64_t *scores[DECISION_NODES_MAX];
     assert(a->outcome == ATTEMPT_FITS);
     if (a->totals)
         pick_by_totals(a, &b);
     else if (a->quick.class && a->n_feasible > 1)
         pick_by_class(a, &b);
-    for (uint32_t k = 0; k < b.n; k++)
-        scores[k] = arena_alloc(a->cycle.arena, n_plugins * sizeof(int64_t));
-    for (uint8_t i = 0; i < n_plugins && b.n; i++)
-        score_position(a, &b, i, scores);
-    for (uint32_t k = 0; k < b.n; k++) {
-        b.at[k].scores = scores[k];
-        if (!a->quick.class)
-            continue;
-        b.at[k].total = 0; /* the sums of the quick way leave out what all nodes get */
-        for (uint8_t i = 0; i < n_plugins; i++)
-            b.at[k].total += scores[k][i];
-    }
+    score(a, &b);
     return b.n;
+}
+
+bool decision_score(struct attempt *a, node_id node, struct decision_node *ret_node)
+{
+    struct best b = { .at = ret_node };
+    assert(a->outcome == ATTEMPT_FITS);
+    for (uint32_t i = 0; a->totals && i < a->n_feasible && !b.n; i++)
+        if (a->feasible[i] == node)
+            insert(&b, node, i, a->totals[i]);
+    if (!a->totals && a->quick.class && a->n_feasible > 1 && bitset_test(a->quick.alive, node))
+        insert(&b, node, 0, 0);
+    score(a, &b);
+    return b.n == 1;
 }

@@ -40,5 +40,8 @@ struct decision_node {
 };
 
 /* The nodes with the largest totals: the chosen one first, then by total; of equal ones those that the search saw first, or
- * with the smallest row. Returns how many; 0: there was nothing to compare. For an attempt that fits. */
+ * with the smallest row. Returns how many; 0: there was nothing to compare. For an attempt that fits, and wants
+ * scores. */
 uint32_t decision_best(struct attempt *a, struct decision_node ret_best[DECISION_NODES_MAX]);
+/* One node of the same attempt. False: it was not compared. */
+bool decision_score(struct attempt *a, node_id node, struct decision_node *ret_node);

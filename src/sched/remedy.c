@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/sort.h"
 #include "sched/attempt.h"
 
@@ -26,8 +27,17 @@ const struct pod *finder_keep(struct finder *f, const struct pod *own_pod)
     return own_pod;
 }
 
+bool finder_is_late(struct finder *f)
+{
+    if (!f->late && f->clock && clock_mono_ns(f->clock) >= f->deadline_ns)
+        f->late = f->cut = true;
+    return f->late;
+}
+
 struct what_if_answer finder_ask(struct finder *f, const struct pod *pod)
 {
+    if (f->n_tried && finder_is_late(f))
+        return (struct what_if_answer){ .node = SYM_NONE };
     f->n_tried++;
     return what_if_ask(&f->what_if, pod);
 }
@@ -310,7 +320,7 @@ static void take(struct finder *f, struct proposal *p)
     }
     const char *goes_to;
     uint32_t n_feasible;
-    if (is_needless(f, p) || !verify(f, p, &goes_to, &n_feasible) || is_needless(f, p))
+    if (is_needless(f, p) || !verify(f, p, &goes_to, &n_feasible) || is_needless(f, p) || f->late)
         return;
     if (alike)
         add_alike(f, alike, finder_text(f, f->s->cache.rows.at[p->row].name));
@@ -376,12 +386,15 @@ static void look_at_nodes(struct finder *f)
     find_wanted_labels(f);
     for (size_t i = 0; i < cache->order.n; i++) {
         node_id row = cache->order.at[i];
+        if (finder_is_late(f))
+            break;
         if (!may_look_at(&base, cache->rows.at[row].name))
             continue;
         rows[n++] = row;
         propose_for_node(f, row);
     }
-    propose_evictions(f, rows, n);
+    if (!f->late)
+        propose_evictions(f, rows, n);
     f->c = NULL;
 }
 
@@ -396,6 +409,8 @@ static bool has_found(const struct finder *f, enum remedy_kind kind)
 static void search(struct finder *f)
 {
     look_at_nodes(f);
+    if (finder_is_late(f))
+        return;
     propose_tolerations(f);
     propose_relaxations(f);
     propose_claims(f);
@@ -459,11 +474,17 @@ static void finder_fini(struct finder *f)
 
 void remedies_find(struct sched *s, const struct pod *pod, struct arena *a, struct remedies *ret_remedies)
 {
+    remedies_find_until(s, pod, a, NULL, 0, ret_remedies);
+}
+
+void remedies_find_until(struct sched *s, const struct pod *pod, struct arena *a, const struct clock *clock,
+                         int64_t deadline_ns, struct remedies *ret_remedies)
+{
     assert(a != &s->arena);
     *ret_remedies = (struct remedies){ 0 };
     if (!what_if_can(s) || pod->node_name != SYM_EMPTY)
         return;
-    struct finder f = { .s = s, .pod = pod, .arena = a };
+    struct finder f = { .s = s, .pod = pod, .arena = a, .clock = clock, .deadline_ns = deadline_ns };
     arena_init(&f.scratch);
     what_if_begin(&f.what_if, s);
     struct what_if_answer now = finder_ask(&f, pod);

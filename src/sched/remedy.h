@@ -29,6 +29,8 @@
 
 #include "sched/sched.h"
 
+struct clock;
+
 enum {
     REMEDIES_PER_KIND = 4,    /* kept; of RELAX as many of each constraint */
     REMEDY_TRIES_MAX = 192,   /* attempts for one kind */
@@ -118,6 +120,13 @@ struct remedies {
 
 /* For a pod without a node. Everything in the result lives in `a`. Resets the arena of the scheduler's last attempt. */
 void remedies_find(struct sched *s, const struct pod *pod, struct arena *a, struct remedies *ret_remedies);
+/* The same, until the time is over: what was found by then, and `cut`. */
+void remedies_find_until(struct sched *s, const struct pod *pod, struct arena *a, const struct clock *clock,
+                         int64_t deadline_ns, struct remedies *ret_remedies);
+
+/* The node that ADD_NODE tries, without `amounts`: like the one on the row, of that name. Lists are in `a` or borrowed from the
+ * row: node_of_changed makes a form of it. */
+struct node remedy_node_like(struct sched *s, struct arena *a, node_id row, sym name);
 
 /* remedy_text.c: one sentence for people, without a dot at the end, in `a`. */
 const char *remedy_text(const struct remedy *r, struct arena *a);

@@ -173,6 +173,12 @@ struct node changed_node(const struct finder *f, struct arena *a, const struct p
     return node;
 }
 
+struct node remedy_node_like(struct sched *s, struct arena *a, node_id row, sym name)
+{
+    struct finder f = { .s = s };
+    return changed_node(&f, a, &(struct proposal){ .kind = REMEDY_ADD_NODE, .row = row, .value = name });
+}
+
 /* ---- Cordon and taints ---- */
 
 static void propose_uncordon(struct finder *f, node_id row)

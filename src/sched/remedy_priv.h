@@ -66,6 +66,9 @@ struct finder {
     VEC(struct wanted_label) wanted;
     uint32_t n_tried;
     bool cut;
+    const struct clock *clock; /* NULL: there is no deadline */
+    int64_t deadline_ns;
+    bool late; /* it is over: nothing is tried any more, and what is half tried is dropped */
 };
 
 /* A sym that lives until the search ends. */
@@ -74,6 +77,8 @@ sym finder_sym(struct finder *f, struct str text);
 const char *finder_text(struct finder *f, sym id);
 /* Takes over the reference. */
 const struct pod *finder_keep(struct finder *f, const struct pod *own_pod);
+/* Looks at the clock. */
+bool finder_is_late(struct finder *f);
 struct what_if_answer finder_ask(struct finder *f, const struct pod *pod);
 
 /* Whether all filters pass on the view; leaves nothing in the cycle's arena. */
