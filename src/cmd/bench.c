@@ -11,7 +11,8 @@
 #include "sim/workload.h"
 
 static const char help[] =
-    "usage: berth bench --engine [NAME...] [--decisions] [--config FILE] [--allow-plugins] [--divide N] [-o text|json]\n"
+    "usage: berth bench --engine [NAME...] [--decisions] [--metrics] [--config FILE]\n"
+    "             [--allow-plugins] [--divide N] [-o text|json]\n"
     "       berth bench --what-if [--config FILE] [--allow-plugins] [--divide N] [-o text|json]\n"
     "       berth bench --list\n\n"
     "Runs workloads of Kubernetes' scheduler_perf (same nodes, pods and counts, by the same names) against the scheduling\n"
@@ -24,6 +25,7 @@ static const char help[] =
     "  --config FILE  a KubeSchedulerConfiguration\n"
     CMD_ALLOW_PLUGINS_HELP
     CMD_FEATURE_GATES_HELP
+    "  --metrics      with the engine: measured from the inside, as a scheduler with a page of metrics is\n"
     "  --divide N     an Nth of the nodes, pods and questions (1 to 1000): for a quick try, not for figures\n"
     "  --list         the names\n"
     "  -o json        one object a line: name, pods, nodes, throughput (pods/s), p50_us, p99_us, max_us, rss_bytes, ...;\n"
@@ -38,7 +40,7 @@ struct bench {
     const struct command *c;
     VEC(const char *) names;
     const char *config;
-    bool allow_plugins, engine, what_if, decisions, list, json;
+    bool allow_plugins, engine, what_if, decisions, metrics, list, json;
     const char *feature_gates;
     uint32_t divisor;
 };
@@ -169,6 +171,7 @@ static int run_all(const struct bench *b)
             smaller.n_init_pods = divided(b, w->n_init_pods);
             smaller.n_measured_pods = divided(b, w->n_measured_pods);
             smaller.keeps_decisions = b->decisions;
+            smaller.metrics = b->metrics;
             code = run_apart(b, &smaller);
             n_run++;
         }
@@ -233,6 +236,13 @@ static int take_decisions(void *context, const char *value)
 {
     (void)value;
     ((struct bench *)context)->decisions = true;
+    return 0;
+}
+
+static int take_metrics(void *context, const char *value)
+{
+    (void)value;
+    ((struct bench *)context)->metrics = true;
     return 0;
 }
 
@@ -305,6 +315,7 @@ static const struct cmd_options options = {
         { "--divide", CMD_VALUE, take_divide, NULL },
         { "--engine", CMD_FLAG, take_engine, NULL },
         { "--list", CMD_FLAG, take_list, NULL },
+        { "--metrics", CMD_FLAG, take_metrics, NULL },
         { "--what-if", CMD_FLAG, take_what_if, NULL },
         { 0 } },
     .argument = take_name,
