@@ -6,6 +6,7 @@
 #include "sched/nominate.h"
 #include "sched/queue.h"
 #include "sched/sched_priv.h"
+#include "tests/unit/metric_facts.h"
 
 enum { WORDS_MAX = 16, REQUESTS_MAX = 64 };
 
@@ -513,6 +514,14 @@ static void do_shows(struct story *s)
         STORY_FAIL(s, "%s", page);
 }
 
+/* "facts 25": the page declares that many metrics as the real one does. */
+static void do_facts(struct story *s)
+{
+    uint32_t n = metric_facts_check(world_metrics(&s->w), "scheduler_");
+    if (n != (uint32_t)atoi(s->words[1]))
+        STORY_FAIL(s, "the table has %u", n);
+}
+
 /* ---- The story ---- */
 
 static const struct {
@@ -526,7 +535,7 @@ static const struct {
     { "due", do_due },     { "counts", do_counts }, { "nominated", do_nominated }, { "bindings", do_bindings },
     { "repeated", do_repeated }, { "claim", do_claim }, { "attach", do_attach },   { "detach", do_detach },
     { "budget", do_budget }, { "unclaim", do_unclaim }, { "postbinds", do_postbinds }, { "noted", do_noted },
-    { "decided", do_decided },   { "shows", do_shows },
+    { "decided", do_decided },   { "shows", do_shows },     { "facts", do_facts },
 };
 
 /* Every popped pod is being bound: an attempt leaves nothing else behind. */

@@ -441,3 +441,19 @@ TEST(a_page_outlives_its_scheduler)
     }
     sched_world_close(&w);
 }
+
+/* ---- The table ---- */
+
+/* What the recorded page shows, a pod bound, one refused, one gated, one that preempts, and a wait at Permit. */
+TEST(names_labels_buckets_and_helps_are_the_real_ones)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    STRBUF_ADD_LIT(&text, "node n 2; node m 1; pod a; run; bound a; pod b cpu=8; run; pod g gates; pod v node=n; "
+                          "pod w node=m priority=9; pod c priority=5; run; evicted v; node o 1; delete v; run");
+    for (int i = 0; i < 10; i++)
+        strbuf_printf(&text, "; pod p%d cpu=9; run", i);
+    STRBUF_ADD_LIT(&text, "; facts 25");
+    sched_tell("all of it", strbuf_cstr(&text), measured);
+    strbuf_fini(&text);
+}
