@@ -12,7 +12,8 @@
 #include "sim/workload.h"
 
 static const char help[] =
-    "usage: berth bench --engine [NAME...] [--decisions] [--config FILE] [--allow-plugins] [--divide N] [-o text|json]\n"
+    "usage: berth bench --engine [NAME...] [--decisions] [--metrics] [--config FILE]\n"
+    "             [--allow-plugins] [--divide N] [-o text|json]\n"
     "       berth bench --kubeconfig FILE NAME... [--context NAME] [--yes] [--keep] [--timeout SECONDS] [--in-flight N]\n"
     "                   [--content protobuf|json] [--scheduler-pid PID] [--nodes N] [--pods N] [--init-pods N] [-o text|json]\n"
     "       berth bench --what-if [--config FILE] [--allow-plugins] [--divide N] [-o text|json]\n"
@@ -27,6 +28,7 @@ static const char help[] =
     "  --config FILE  a KubeSchedulerConfiguration\n"
     CMD_ALLOW_PLUGINS_HELP
     CMD_FEATURE_GATES_HELP
+    "  --metrics      with the engine: measured from the inside, as a scheduler with a page of metrics is\n"
     "  --divide N     an Nth of the nodes, pods and questions (1 to 1000): for a quick try, not for figures\n"
     "  --list         the names\n"
     "  -o json        one object a line: name, pods, nodes, throughput (pods/s), p50_us, p99_us, max_us, rss_bytes, ...;\n"
@@ -58,7 +60,7 @@ struct bench {
     const struct command *c;
     VEC(const char *) names;
     const char *config;
-    bool allow_plugins, engine, what_if, decisions, list, json;
+    bool allow_plugins, engine, what_if, decisions, metrics, list, json;
     const char *feature_gates;
     uint32_t divisor;
     uint32_t n_nodes, n_pods, n_init_pods; /* instead of the workload's; UINT32_MAX: not given */
@@ -203,6 +205,7 @@ static int run_all(const struct bench *b)
         if (wanted(b, w)) {
             struct workload smaller = sized(b, w);
             smaller.keeps_decisions = b->decisions;
+            smaller.metrics = b->metrics;
             code = live ? bench_live_run(&b->live, &smaller) : run_apart(b, &smaller);
             n_run++;
         }
@@ -267,6 +270,13 @@ static int take_decisions(void *context, const char *value)
 {
     (void)value;
     ((struct bench *)context)->decisions = true;
+    return 0;
+}
+
+static int take_metrics(void *context, const char *value)
+{
+    (void)value;
+    ((struct bench *)context)->metrics = true;
     return 0;
 }
 
@@ -417,6 +427,7 @@ static const struct cmd_options options = {
         { "--init-pods", CMD_VALUE, take_init_pods, NULL },
         { "--keep", CMD_FLAG, take_keep, NULL },
         { "--list", CMD_FLAG, take_list, NULL },
+        { "--metrics", CMD_FLAG, take_metrics, NULL },
         { "--nodes", CMD_VALUE, take_nodes, NULL },
         { "--pods", CMD_VALUE, take_pods, NULL },
         { "--scheduler-pid", CMD_VALUE, take_scheduler_pid, NULL },

@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "insight/decisions.h"
 #include "sched/sched.h"
+#include "sched/sched_metrics.h"
 
 static const char *const zone1[] = { "zone1", NULL };
 static const char *const moons[] = { "moon-1", "moon-2", "moon-3", NULL };
@@ -292,6 +293,10 @@ enum err_code workload_run(const struct workload *w, struct sym_table *syms, con
         .io = { &r, io_now_ms, io_wall_s, io_bind, io_patch_status, io_evict, io_event, NULL, NULL },
         .seed = 1,
     };
+    struct metrics *page = w->metrics ? metrics_new() : NULL;
+    if (page)
+        options.metrics = sched_metrics_new(
+            &(struct sched_metrics_options){ .registry = page, .features = setup->features, .batching = true });
     strbuf_init(&r.text, STRBUF_NO_MAX);
     r.sched = sched_new(&options);
     *ret_result = (struct workload_result){ 0 };
@@ -301,7 +306,12 @@ enum err_code workload_run(const struct workload *w, struct sym_table *syms, con
         code = measure(&r, progress, context, ret_result, e);
     if (decisions)
         decisions_free(decisions);
+    sched_publish_metrics(r.sched);
     sched_free(r.sched);
+    if (page) {
+        sched_metrics_free(options.metrics);
+        metrics_free(page);
+    }
     strbuf_fini(&r.text);
     vec_fini(&r.outcomes);
     vec_fini(&r.decision_ns);

@@ -20,6 +20,7 @@ struct workload {
     uint32_t n_init_namespaces;    /* init pods go to "init-ns-0" and on in turn; 0: init_ns alone */
     bool namespaces_have_labels, service, unschedulable_churn, mixed_init;
     bool keeps_decisions; /* as a daemon does: insight/decisions.h */
+    bool metrics; /* the scheduler is measured as one with a page of metrics is; none of the table's is */
 };
 
 extern const struct workload workloads[]; /* ends with a NULL name */

@@ -6,6 +6,7 @@
 #include "sched/nominate.h"
 #include "sched/queue.h"
 #include "sched/sched_priv.h"
+#include "tests/unit/metric_facts.h"
 
 enum { WORDS_MAX = 16, REQUESTS_MAX = 64 };
 
@@ -501,6 +502,26 @@ static void do_counts(struct story *s)
                                              : c.errors);
 }
 
+/* "shows schedule_attempts_total{...} 1": that line is on the page of metrics, after "scheduler_"; "shows none X": no line
+ * begins so. */
+static void do_shows(struct story *s)
+{
+    bool none = strcmp(s->words[1], "none") == 0;
+    const char *page = world_metrics(&s->w);
+    const char *line = arena_printf(&s->w.arena, "\nscheduler_%s%s%s%s", s->words[none ? 2 : 1], none ? "" : " ",
+                                    none ? "" : s->words[2], none ? "" : "\n");
+    if (!strstr(page, line) != none)
+        STORY_FAIL(s, "%s", page);
+}
+
+/* "facts 25": the page declares that many metrics as the real one does. */
+static void do_facts(struct story *s)
+{
+    uint32_t n = metric_facts_check(world_metrics(&s->w), "scheduler_");
+    if (n != (uint32_t)atoi(s->words[1]))
+        STORY_FAIL(s, "the table has %u", n);
+}
+
 /* ---- The story ---- */
 
 static const struct {
@@ -514,7 +535,7 @@ static const struct {
     { "due", do_due },     { "counts", do_counts }, { "nominated", do_nominated }, { "bindings", do_bindings },
     { "repeated", do_repeated }, { "claim", do_claim }, { "attach", do_attach },   { "detach", do_detach },
     { "budget", do_budget }, { "unclaim", do_unclaim }, { "postbinds", do_postbinds }, { "noted", do_noted },
-    { "decided", do_decided },
+    { "decided", do_decided },   { "shows", do_shows },     { "facts", do_facts },
 };
 
 /* Every popped pod is being bound: an attempt leaves nothing else behind. */

@@ -125,9 +125,38 @@ void sched_world_init(struct sched_world *w)
     sched_world_add_plugin(w, &defaultbinder_plugin, NULL, 0);
 }
 
+static int64_t reading_ns(const struct clock *c)
+{
+    static int64_t ns;
+    (void)c;
+    return ns += CLOCK_NS_PER_MS;
+}
+
+static const struct clock reading_clock = { reading_ns, reading_ns };
+
+static void open_metrics(struct sched_world *w)
+{
+    w->page = metrics_new();
+    w->metrics = sched_metrics_new(&(struct sched_metrics_options){
+        .registry = w->page, .clock = &reading_clock, .features = w->features, .batching = true, .async_api_calls = true });
+}
+
+const char *world_metrics(struct sched_world *w)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    sched_publish_metrics(w->sched);
+    metrics_write(w->page, &text);
+    const char *copy = arena_cstr(&w->arena, strbuf_str(&text));
+    strbuf_fini(&text);
+    return copy;
+}
+
 void sched_world_open(struct sched_world *w)
 {
     profile_settle(&w->profile);
+    if (w->measured)
+        open_metrics(w);
     w->sched = sched_new(&(struct sched_options){
         .syms = &w->syms,
         .profiles = w->profiles,
@@ -138,12 +167,17 @@ void sched_world_open(struct sched_world *w)
         .features = w->features,
         .seed = w->seed,
         .percentage_of_nodes_to_score = w->percentage_of_nodes_to_score,
+        .metrics = w->metrics,
     });
 }
 
 void sched_world_close(struct sched_world *w)
 {
     sched_free(w->sched);
+    if (w->metrics) {
+        sched_metrics_free(w->metrics);
+        metrics_free(w->page);
+    }
     for (uint8_t i = 0; i < w->profile.n_instances; i++)
         if (w->profile.instances[i].plugin->fini)
             w->profile.instances[i].plugin->fini(&w->profile.instances[i]);

@@ -11,6 +11,7 @@
 #include "sched/attempt.h"
 #include "sched/extender.h"
 #include "sched/sched.h"
+#include "sched/sched_metrics.h"
 #include "tests/test.h"
 
 struct sched_world {
@@ -24,6 +25,9 @@ struct sched_world {
     uint32_t n_extenders;
     int32_t percentage_of_nodes_to_score;
     uint64_t seed;
+    bool measured; /* with metrics, by a clock that goes on by a millisecond whenever it is read */
+    struct metrics *page;
+    struct sched_metrics *metrics;
     struct sched_io io; /* filled by sched_world_init; a test may replace functions before sched_world_open */
     struct sched *sched;
     int64_t now_ms;
@@ -51,5 +55,7 @@ const struct pod *world_pod(struct sched_world *w, const char *name, const char 
                             const char *spec);
 const struct pod *world_pod_of(struct sched_world *w, const char *json);
 sym world_sym(struct sched_world *w, const char *text);
+/* Everything on the page of metrics, after what is counted was written down. */
+const char *world_metrics(struct sched_world *w);
 /* The log so far, which is then empty. */
 const char *world_log(struct sched_world *w);
