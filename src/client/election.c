@@ -521,7 +521,8 @@ struct event_to_record election_event(const struct election *e, struct arena *a,
         .controller = arena_str(a, reporter), .type = STR("Normal"), .reason = STR("LeaderElection"),
         .note = str_of(arena_printf(a, "%s became leader", e->o.identity)),
         .regarding = { .kind = STR("Lease"), .ns = arena_str(a, str_of(e->o.ns)),
-                       .name = arena_str(a, str_of(e->o.name)), .uid = arena_str(a, election_lease_uid(e)), .api_version = STR("coordination.k8s.io/v1"),
+                       .name = arena_str(a, str_of(e->o.name)), .uid = arena_str(a, election_lease_uid(e)),
+                       .api_version = STR("coordination.k8s.io/v1"),
                        .resource_version = arena_str(a, election_lease_version(e)) },
     };
 }
