@@ -65,7 +65,8 @@ static void failed(struct bind_call *c, const char *error)
 
 static void stays_unknown(struct bind_call *c, const char *why)
 {
-    const char *error = arena_printf(&c->arena, "%s; whether the pod was bound could not be found out: %s", c->problem, why);
+    const char *error =
+        arena_printf(&c->arena, "%s; whether the pod was bound could not be found out: %s", c->problem, why);
     finish(c, &(struct bind_result){ .unknown = true, .status = c->status, .error = error });
 }
 
@@ -126,7 +127,8 @@ static void judge(struct bind_call *c, const struct api_answer *answer)
     else if (str_eq(node, c->wanted))
         bound(c);
     else
-        failed(c, arena_printf(&c->arena, "%s; the pod is already assigned to node \"%.*s\"", c->problem, STR_ARG(node)));
+        failed(c, arena_printf(&c->arena, "%s; the pod is already assigned to node \"%.*s\"", c->problem,
+                               STR_ARG(node)));
 }
 
 static void pod_answered(void *context, const struct api_answer *answer)

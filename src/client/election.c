@@ -514,3 +514,15 @@ struct str election_lease_version(const struct election *e)
 {
     return meta_text(e, SLOT_meta_v1_ObjectMeta_resourceVersion);
 }
+
+struct event_to_record election_event(const struct election *e, struct arena *a, struct str reporter)
+{
+    return (struct event_to_record){
+        .controller = arena_str(a, reporter), .type = STR("Normal"), .reason = STR("LeaderElection"),
+        .note = str_of(arena_printf(a, "%s became leader", e->o.identity)),
+        .regarding = { .kind = STR("Lease"), .ns = arena_str(a, str_of(e->o.ns)),
+                       .name = arena_str(a, str_of(e->o.name)), .uid = arena_str(a, election_lease_uid(e)),
+                       .api_version = STR("coordination.k8s.io/v1"),
+                       .resource_version = arena_str(a, election_lease_version(e)) },
+    };
+}

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/rand.h"
 #include "client/api.h"
+#include "client/event_recorder.h"
 
 struct election;
 
@@ -59,3 +60,5 @@ uint64_t election_slow_paths(const struct election *e);
 /* metadata of the Lease as last seen, for the Event: uid and resourceVersion, empty before. */
 struct str election_lease_uid(const struct election *e);
 struct str election_lease_version(const struct election *e);
+/* "<identity> became leader", about the Lease as last seen. It goes to core/v1, from the first profile. In the arena. */
+struct event_to_record election_event(const struct election *e, struct arena *a, struct str reporter);

@@ -1,4 +1,5 @@
-/* client/event_recorder.c - see event_recorder.h. Upstream: client-go tools/events/event_broadcaster.go, v0.36.
+/* client/event_recorder.c - see event_recorder.h. Upstream: client-go tools/events/event_broadcaster.go and
+ * tools/record/event.go, v0.36.
  *
  * A kind is what is remembered of equal Events, a delivery one request about one, with its retries. A kind lives as long
  * as it is remembered or a delivery needs it. */
@@ -7,9 +8,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "api/names.h"
-#include "api/schema_slots.h"
-#include "api/time.h"
 #include "base/heap.h"
 #include "base/list.h"
 #include "base/log.h"
@@ -17,6 +15,8 @@
 #include "base/mem.h"
 #include "base/rand.h"
 #include "base/strbuf.h"
+#include "client/event_body.h"
+#include "client/event_correlate.h"
 
 enum {
     TRIES_MAX = 12,
@@ -26,6 +26,8 @@ enum {
     N_TEXTS = 12, /* of an event */
 };
 
+#define COMBINED "(combined from similar events): "
+
 struct kind {
     struct list_node by_age;
     char *block; /* all texts, the key first */
@@ -33,8 +35,11 @@ struct kind {
     struct event_to_record event;
     int64_t begun_ms, last_ms;         /* monotonic */
     int64_t begun_wall_ns, last_wall_ns;
-    int32_t count; /* of its series; 0: it is none yet */
+    int32_t count; /* of its series; 0: it is none yet. core: all of them */
     uint32_t n_refs;
+    struct str note;    /* core: of the last one; owned */
+    bool combined;      /* core */
+    bool sending, more; /* core: a request is under way; others came meanwhile */
 };
 
 struct delivery {
@@ -44,6 +49,7 @@ struct delivery {
     struct kind *kind;
     int32_t count; /* of the series it tells; 0: creates the Event */
     int64_t last_wall_ns;
+    struct str note;     /* core; owned */
     bool creates_series; /* the Event was gone */
     uint8_t n_tries;
     int64_t due_ms;
@@ -57,6 +63,7 @@ struct event_recorder {
     struct map_str kinds;
     struct list by_age, deliveries;
     struct heap retries;
+    struct event_correlator *correlator; /* NULL: events.k8s.io/v1 */
     int64_t next_finish_ms, next_refresh_ms;
     struct event_recorder_counts counts;
 };
@@ -81,12 +88,24 @@ static void add_key(struct strbuf *b, struct event_to_record *e)
     }
 }
 
+static void keep_text(struct str *kept, struct str text)
+{
+    free((void *)(uintptr_t)kept->p);
+    *kept = (struct str){ memcpy(mem_alloc(text.n + 1), text.n ? text.p : "", text.n), text.n };
+}
+
+static void drop_text(struct str *kept)
+{
+    free((void *)(uintptr_t)kept->p);
+}
+
 static void kind_unref(struct kind *k)
 {
     assert(k->n_refs > 0);
     if (--k->n_refs)
         return;
     free(k->block);
+    drop_text(&k->note);
     free(k);
 }
 
@@ -98,26 +117,6 @@ static void forget(struct event_recorder *r, struct kind *k)
     kind_unref(k);
 }
 
-static void add_random_name(struct event_recorder *r, struct strbuf *b)
-{
-    uint64_t high = rand_u64(&r->rand), low = rand_u64(&r->rand);
-    strbuf_printf(b, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(high >> 32), (unsigned)(high >> 16 & 0xffff),
-                  (unsigned)(high & 0xfff), (unsigned)(0x8000 | (low >> 48 & 0x3fff)),
-                  (unsigned long long)(low & 0xffffffffffff));
-}
-
-/* "<object>.<nanoseconds in hex>", or something random where that is no name. */
-static void add_name(struct event_recorder *r, struct strbuf *b, struct str object, int64_t wall_ns)
-{
-    size_t before = b->n;
-    strbuf_add_str(b, object);
-    strbuf_printf(b, ".%llx", (unsigned long long)wall_ns);
-    if (name_is_dns_subdomain((struct str){ b->p + before, b->n - before }, false).n == 0)
-        return;
-    b->n = before;
-    add_random_name(r, b);
-}
-
 /* Copies the key, the name and every text of the event into one block. */
 static void pack(struct event_recorder *r, struct kind *k, struct str key, const struct event_to_record *e)
 {
@@ -126,7 +125,7 @@ static void pack(struct event_recorder *r, struct kind *k, struct str key, const
     size_t starts[N_TEXTS + 3];
     strbuf_add_str(&b, key);
     starts[0] = b.n;
-    add_name(r, &b, e->regarding.name, k->begun_wall_ns);
+    event_body_add_name(&b, &r->rand, e->regarding.name, k->begun_wall_ns);
     starts[1] = b.n;
     k->event = *e;
     for (unsigned i = 0; i < N_TEXTS; i++) {
@@ -159,105 +158,71 @@ static struct kind *remember(struct event_recorder *r, struct str key, const str
     return k;
 }
 
-/* ---- Bodies ---- */
-
-static struct value micro_time(int64_t wall_ns)
-{
-    int64_t seconds = wall_ns / CLOCK_NS_PER_SECOND;
-    return value_time(seconds, (uint32_t)(wall_ns % CLOCK_NS_PER_SECOND / 1000 * 1000));
-}
-
-static struct value reference_value(struct arena *a, const struct object_reference *o)
-{
-    struct value v = value_struct(a, &schema_types[T_core_v1_ObjectReference]);
-    const struct { unsigned slot; struct str text; } rows[] = {
-        { SLOT_core_v1_ObjectReference_kind, o->kind },
-        { SLOT_core_v1_ObjectReference_namespace, o->ns },
-        { SLOT_core_v1_ObjectReference_name, o->name },
-        { SLOT_core_v1_ObjectReference_uid, o->uid },
-        { SLOT_core_v1_ObjectReference_apiVersion, o->api_version },
-        { SLOT_core_v1_ObjectReference_resourceVersion, o->resource_version },
-    };
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        if (rows[i].text.n)
-            v.slots[rows[i].slot] = value_string(rows[i].text);
-    return v;
-}
-
-static struct value series_value(struct arena *a, const struct delivery *d)
-{
-    struct value v = value_struct(a, &schema_types[T_events_v1_EventSeries]);
-    v.slots[SLOT_events_v1_EventSeries_count] = value_int(d->count);
-    v.slots[SLOT_events_v1_EventSeries_lastObservedTime] = micro_time(d->last_wall_ns);
-    return v;
-}
-
-static struct value event_value(struct arena *a, const struct delivery *d)
-{
-    const struct kind *k = d->kind;
-    struct value meta = value_struct(a, &schema_types[T_meta_v1_ObjectMeta]);
-    meta.slots[SLOT_meta_v1_ObjectMeta_name] = value_string(k->name);
-    meta.slots[SLOT_meta_v1_ObjectMeta_namespace] = value_string(k->ns);
-    struct value v = value_struct(a, &schema_types[T_events_v1_Event]);
-    v.slots[SLOT_KIND] = value_string(STR("Event"));
-    v.slots[SLOT_API_VERSION] = value_string(STR("events.k8s.io/v1"));
-    v.slots[SLOT_events_v1_Event_metadata] = meta;
-    v.slots[SLOT_events_v1_Event_eventTime] = micro_time(k->begun_wall_ns);
-    if (d->count)
-        v.slots[SLOT_events_v1_Event_series] = series_value(a, d);
-    v.slots[SLOT_events_v1_Event_reportingController] = value_string(k->event.controller);
-    v.slots[SLOT_events_v1_Event_reportingInstance] = value_string(k->event.instance);
-    v.slots[SLOT_events_v1_Event_action] = value_string(k->event.action);
-    v.slots[SLOT_events_v1_Event_reason] = value_string(k->event.reason);
-    v.slots[SLOT_events_v1_Event_regarding] = reference_value(a, &k->event.regarding);
-    v.slots[SLOT_events_v1_Event_note] = value_string(k->event.note);
-    v.slots[SLOT_events_v1_Event_type] = value_string(k->event.type);
-    return v;
-}
-
 /* ---- Deliveries ---- */
 
 static void answered(void *context, const struct api_answer *answer);
 
+static bool is_patch(const struct delivery *d)
+{
+    return d->count > (d->recorder->correlator ? 1 : 0) && !d->creates_series;
+}
+
 static void send(struct delivery *d)
 {
     struct event_recorder *r = d->recorder;
-    struct arena a;
-    arena_init(&a);
-    struct strbuf body;
+    const struct kind *k = d->kind;
+    enum event_api to = r->correlator ? EVENT_API_CORE : EVENT_API_EVENTS;
+    struct strbuf body, target;
     strbuf_init(&body, 1 << 20);
-    bool patch = d->count && !d->creates_series;
-    const char *collection = arena_printf(&a, "/apis/events.k8s.io/v1/namespaces/%.*s/events", STR_ARG(d->kind->ns));
-    struct api_request request = { .lane = API_LANE_EVENT, .method = patch ? "PATCH" : "POST" };
-    if (patch) {
-        struct value series = series_value(&a, d);
-        STRBUF_ADD_LIT(&body, "{\"series\":");
-        json_encode(&body, &schema_types[T_events_v1_EventSeries], &series);
-        STRBUF_ADD_LIT(&body, "}");
-        request.target = str_of(arena_printf(&a, "%s/%.*s", collection, STR_ARG(d->kind->name)));
+    strbuf_init(&target, 1 << 20);
+    event_body_add_target(&target, to, k->ns);
+    struct event_body b = { .event = &k->event, .note = r->correlator ? d->note : k->event.note, .name = k->name,
+                            .ns = k->ns, .first_wall_ns = k->begun_wall_ns, .last_wall_ns = d->last_wall_ns,
+                            .count = d->count, .combined = k->combined };
+    struct api_request request = { .lane = API_LANE_EVENT, .method = "POST",
+                                   .media_type = media_content_type(r->api->media) };
+    if (is_patch(d)) {
+        strbuf_printf(&target, "/%.*s", STR_ARG(k->name));
+        event_body_add_patch(&body, to, &b);
+        request.method = "PATCH";
         request.media_type = "application/strategic-merge-patch+json";
     } else {
-        struct value event = event_value(&a, d);
-        object_encode(&body, r->api->media, &schema_types[T_events_v1_Event], &event);
-        request.target = str_of(collection);
-        request.media_type = media_content_type(r->api->media);
+        event_body_add_object(&body, to, r->api->media, &b);
     }
+    request.target = strbuf_str(&target);
     request.body = strbuf_str(&body);
     d->n_tries++;
     d->call = r->api->send(r->api->context, &request, answered, d);
+    strbuf_fini(&target);
     strbuf_fini(&body);
-    arena_fini(&a);
 }
 
-static void finish(struct delivery *d)
+static void release(struct delivery *d)
 {
     struct event_recorder *r = d->recorder;
     list_remove(&d->node);
     if (heap_has(&d->by_time))
         heap_remove(&r->retries, &d->by_time);
     kind_unref(d->kind);
+    drop_text(&d->note);
     free(d);
     r->counts.waiting--;
+}
+
+static void deliver(struct event_recorder *r, struct kind *k);
+
+/* core: what came meanwhile goes out in one. */
+static void finish(struct delivery *d)
+{
+    struct event_recorder *r = d->recorder;
+    struct kind *k = d->kind;
+    bool more = k->more;
+    k->sending = k->more = false;
+    k->n_refs++;
+    release(d);
+    if (more)
+        deliver(r, k);
+    kind_unref(k);
 }
 
 static void try_again_later(struct delivery *d)
@@ -269,7 +234,11 @@ static void try_again_later(struct delivery *d)
         finish(d);
         return;
     }
-    d->due_ms = clock_mono_ms(r->clock) + RETRY_MS + (int64_t)(rand_double(&r->rand) * (RETRY_MS / 4));
+    double random = rand_double(&r->rand);
+    int64_t wait_ms = RETRY_MS + (int64_t)(random * (RETRY_MS / 4));
+    if (r->correlator)
+        wait_ms = d->n_tries == 1 ? (int64_t)(random * RETRY_MS) : RETRY_MS;
+    d->due_ms = clock_mono_ms(r->clock) + wait_ms;
     d->creates_series = false; /* the patch first, each time */
     heap_push(&r->retries, &d->by_time);
 }
@@ -280,7 +249,7 @@ static void refused(struct delivery *d, const struct api_answer *answer)
     arena_init(&a);
     const char *problem = api_problem(&a, answer);
     bool exists = answer->status == 409 && str_is(api_status_reason(&a, answer), "AlreadyExists");
-    bool again = exists && d->count; /* created by another request of ours meanwhile */
+    bool again = exists && d->count && !d->recorder->correlator; /* created by another request of ours meanwhile */
     if (exists && !again)
         LOG(5, "Server rejected event (will not retry!)", KO("event", d->kind->ns, d->kind->name), KS("err", problem));
     else if (!again)
@@ -301,7 +270,7 @@ static void answered(void *context, const struct api_answer *answer)
     if (api_ok(answer)) {
         d->recorder->counts.written++;
         finish(d);
-    } else if (answer->status == 404 && d->count && !d->creates_series) {
+    } else if (answer->status == 404 && is_patch(d)) {
         d->creates_series = true;
         d->n_tries--;
         send(d);
@@ -325,6 +294,10 @@ static void deliver(struct event_recorder *r, struct kind *k)
     k->n_refs++;
     d->count = k->count;
     d->last_wall_ns = k->last_wall_ns;
+    if (r->correlator) {
+        keep_text(&d->note, k->note);
+        k->sending = true;
+    }
     list_push(&r->deliveries, &d->node);
     r->counts.waiting++;
     send(d);
@@ -332,8 +305,46 @@ static void deliver(struct event_recorder *r, struct kind *k)
 
 /* ---- The whole ---- */
 
+/* Equal ones add to a count, and all are told, unless there are too many. */
+static void add_core(struct event_recorder *r, const struct event_to_record *e)
+{
+    int64_t now_ms = clock_mono_ms(r->clock);
+    bool combined = event_correlate_combines(r->correlator, e, now_ms);
+    struct strbuf key, note;
+    strbuf_init(&key, STRBUF_NO_MAX);
+    strbuf_init(&note, STRBUF_NO_MAX);
+    event_correlate_add_source(&key, e);
+    strbuf_add_str(&key, e->reason);
+    strbuf_add_char(&key, 0);
+    if (combined)
+        STRBUF_ADD_LIT(&note, COMBINED);
+    else
+        strbuf_add_str(&key, e->note);
+    strbuf_add_str(&note, e->note);
+    union map_value *found = map_str_find(&r->kinds, strbuf_str(&key));
+    struct kind *k = found ? found->ptr : remember(r, strbuf_str(&key), e);
+    list_remove(&k->by_age); /* the one used last is forgotten last */
+    list_push(&r->by_age, &k->by_age);
+    k->last_wall_ns = clock_wall_ns(r->clock);
+    k->count = k->count < INT32_MAX ? k->count + 1 : k->count;
+    k->combined = combined;
+    keep_text(&k->note, strbuf_str(&note));
+    if (!event_correlate_permits(r->correlator, e, now_ms))
+        r->counts.left_out++;
+    else if (k->sending)
+        k->more = true;
+    else
+        deliver(r, k);
+    strbuf_fini(&note);
+    strbuf_fini(&key);
+}
+
 void event_recorder_add(struct event_recorder *r, const struct event_to_record *e)
 {
+    if (r->correlator) {
+        add_core(r, e);
+        return;
+    }
     struct event_to_record copy = *e;
     struct strbuf key;
     strbuf_init(&key, STRBUF_NO_MAX);
@@ -386,6 +397,8 @@ void event_recorder_tick(struct event_recorder *r)
         heap_pop(&r->retries);
         send(d);
     }
+    if (r->correlator)
+        return;
     if (now_ms >= r->next_refresh_ms) {
         r->next_refresh_ms = now_ms + REFRESH_MS;
         refresh_series(r);
@@ -399,6 +412,8 @@ void event_recorder_tick(struct event_recorder *r)
 int64_t event_recorder_due_ms(const struct event_recorder *r)
 {
     int64_t due = r->next_finish_ms < r->next_refresh_ms ? r->next_finish_ms : r->next_refresh_ms;
+    if (r->correlator)
+        due = INT64_MAX;
     const struct heap_node *n = heap_top(&r->retries);
     int64_t retry = n ? HEAP_ITEM(n, struct delivery, by_time)->due_ms : INT64_MAX;
     return retry < due ? retry : due;
@@ -430,6 +445,14 @@ struct event_recorder *event_recorder_new(const struct api *api, const struct cl
     return r;
 }
 
+void event_recorder_use_core(struct event_recorder *r)
+{
+    assert(r->counts.kinds == 0);
+    assert(r->counts.waiting == 0);
+    if (!r->correlator)
+        r->correlator = event_correlator_new();
+}
+
 void event_recorder_free(struct event_recorder *r)
 {
     if (!r)
@@ -438,10 +461,11 @@ void event_recorder_free(struct event_recorder *r)
         struct delivery *d = LIST_ITEM(n, struct delivery, node);
         if (d->call)
             r->api->cancel(r->api->context, d->call);
-        finish(d);
+        release(d);
     }
     for (struct list_node *n; (n = list_first(&r->by_age));)
         forget(r, LIST_ITEM(n, struct kind, by_age));
+    event_correlator_free(r->correlator);
     heap_fini(&r->retries);
     map_str_fini(&r->kinds);
     free(r);

@@ -4,6 +4,10 @@
  * hour, and when none has come for six minutes, the count is written. "Of a kind" is: same type, action, reason, reporter and
  * object, the object's version included; not the note. All as client-go's tools/events.
  *
+ * A server may lack events.k8s.io: then they go to core/v1, as client-go's tools/record writes them. Every Event after the
+ * first adds to its count, by a patch; those alike but for the note are others, and are combined when there are many;
+ * about one object only so many are written (event_correlate.h). One request about an Event is under way at a time.
+ *
  * A request whose server cannot be reached is tried again every ten seconds, twelve times in all; what a server refuses
  * is given up. Bounds: EVENT_RECORDER_WAITING_MAX Events not written yet; more are dropped and counted. EVENT_RECORDER_KINDS_MAX
  * kinds remembered; the oldest is forgotten for a new one, and its count with it.
@@ -29,7 +33,13 @@ struct event_to_record {
     struct object_reference regarding;
 };
 
+enum event_api { EVENT_API_EVENTS, EVENT_API_CORE };
+
+/* Writes to events.k8s.io/v1. */
 struct event_recorder *event_recorder_new(const struct api *api, const struct clock *clock, uint64_t seed);
+/* Writes to core/v1 instead: for a server where GET /apis/events.k8s.io/v1 finds nothing, and for what election.h has to
+ * say. Before the first Event. */
+void event_recorder_use_core(struct event_recorder *r);
 /* Cancels what is under way. */
 void event_recorder_free(struct event_recorder *r);
 
@@ -41,6 +51,7 @@ int64_t event_recorder_due_ms(const struct event_recorder *r);
 
 struct event_recorder_counts {
     uint64_t written, dropped, refused, given_up; /* requests that worked; Events for which there was no room; ... */
+    uint64_t left_out; /* core/v1: too many about one object */
     uint32_t waiting, kinds;
 };
 struct event_recorder_counts event_recorder_counts(const struct event_recorder *r);

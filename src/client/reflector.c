@@ -18,6 +18,7 @@ enum {
     BACKOFF_RESET_MS = 2 * 60 * 1000,
     WATCH_S_MIN = 300, /* how long a watch may last: by chance up to twice that */
     SHORT_WATCH_MS = 1000,
+    INTERNAL_MS_MAX = 30 * 1000, /* how long a server may say that it cannot go on before all is listed again */
     PAGE_OBJECTS = 500,
     PAGE_TIMEOUT_MS = 60 * 1000,
     VERSION_BYTES_MAX = 1024,
@@ -39,6 +40,8 @@ struct reflector {
     struct strbuf token;   /* PAGING: of the next page */
     bool version_is_gone;  /* list without it */
     bool in_pages;         /* this list comes in pages, since the stream was refused */
+    bool page_waits;       /* PAGING: the next page is not asked for while the receiver is full */
+    int64_t internal_ms;   /* of the first internal error since something came; INT64_MIN: there was none */
 
     int status;            /* of the stream under way; 0 before its head */
     enum media media;
@@ -53,6 +56,7 @@ struct reflector {
 };
 
 static void begin(struct reflector *r, enum state state);
+static void ask_page(struct reflector *r);
 
 /* ---- Waiting ---- */
 
@@ -112,15 +116,28 @@ static void stop_call(struct reflector *r)
     strbuf_reset(&r->buffer);
 }
 
-/* The stream says that it cannot go on. */
+/* A watch that ended with an internal error is begun again, for a while. */
+static bool may_be_internal(struct reflector *r)
+{
+    int64_t now_ms = clock_mono_ms(r->o.clock);
+    if (r->internal_ms == INT64_MIN)
+        r->internal_ms = now_ms;
+    if (now_ms - r->internal_ms <= INTERNAL_MS_MAX)
+        return true;
+    r->internal_ms = INT64_MIN;
+    return false;
+}
+
+/* The stream says that it cannot go on. A version can also be one that the server has not reached, and never will
+ * when it was set back: it says so with 504. */
 static void take_error(struct reflector *r, int code, struct str message)
 {
     LOG(2, "Watch ended with an error", KS("path", r->o.path), KI("code", code), KS("err", message));
     enum state state = r->state;
     stop_call(r);
-    if (code == 410 && state == LISTING)
+    if ((code == 410 || code == 504) && state == LISTING)
         r->version_is_gone = true;
-    if ((code == 429 || code == 500) && state == WATCHING)
+    if (state == WATCHING && (code == 429 || (code == 500 && may_be_internal(r))))
         back_off(r, WATCHING);
     else
         list_again(r);
@@ -136,6 +153,7 @@ static void take_event(struct reflector *r, const struct watch_event *event)
         take_error(r, event->code, event->message);
         return;
     case WATCH_BOOKMARK:
+        r->internal_ms = INT64_MIN;
         set_version(r, event->object.version);
         if (listing && event->object.ends_list) {
             r->state = WATCHING;
@@ -152,6 +170,7 @@ static void take_event(struct reflector *r, const struct watch_event *event)
         give(r, REFLECTED_REMOVED, &event->object);
         break;
     }
+    r->internal_ms = INT64_MIN;
     if (!listing) /* while listing, objects come in no order of versions */
         set_version(r, event->object.version);
 }
@@ -231,6 +250,11 @@ void reflector_resume(struct reflector *r)
     if (!r->paused)
         return;
     r->paused = false;
+    if (r->state == PAGING && r->page_waits) {
+        r->page_waits = false;
+        ask_page(r);
+        return;
+    }
     if ((r->state != LISTING && r->state != WATCHING) || r->broken)
         return;
     size_t n = take_frames(r, strbuf_str(&r->buffer));
@@ -343,7 +367,9 @@ static void on_page(void *context, const struct api_answer *answer)
     strbuf_reset(&r->token);
     strbuf_add_str(&r->token, page.next);
     if (page.next.n) {
-        ask_page(r);
+        r->page_waits = r->paused;
+        if (!r->paused)
+            ask_page(r);
         return;
     }
     set_version(r, page.version);
@@ -393,6 +419,7 @@ static void begin(struct reflector *r, enum state state)
         return;
     case PAGING:
         r->counts.lists++;
+        r->page_waits = false;
         strbuf_reset(&r->token);
         give(r, REFLECTED_LIST, NULL);
         ask_page(r);
@@ -446,6 +473,7 @@ struct reflector *reflector_new(const struct reflector_options *o)
     arena_init(&r->scratch);
     r->o.path = arena_cstr(&r->texts, str_of(o->path));
     r->o.selector = o->selector ? arena_cstr(&r->texts, str_of(o->selector)) : NULL;
+    r->internal_ms = INT64_MIN;
     rand_init(&r->rand, o->seed);
     strbuf_init(&r->version, VERSION_BYTES_MAX);
     strbuf_init(&r->token, TOKEN_BYTES_MAX);

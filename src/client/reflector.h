@@ -2,8 +2,9 @@
  *
  * The list comes as a watch that begins with all objects (sendInitialEvents) or, where a server refuses that, in pages.
  * A watch that ends goes on from the last version seen. When that version is gone, or the server answers with something
- * else, everything is listed again; whoever receives it finds out what is missing from the list. Between tries it waits
- * 0.8 s, doubled up to 30 s, each time up to twice as long by chance; two minutes without need begin anew.
+ * else, everything is listed again; whoever receives it finds out what is missing from the list. An internal error of
+ * the server is something else only when for half a minute nothing but such errors came. Between tries it waits 0.8 s,
+ * doubled up to 30 s, each time up to twice as long by chance; two minutes without need begin anew.
  *
  * Bounds: a frame of the stream, a page of a list (watch_frame.h); a receiver that takes no more stops the stream.
  *

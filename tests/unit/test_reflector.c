@@ -327,6 +327,84 @@ TEST(a_refused_watch_lists_again)
     end();
 }
 
+/* A server that cannot go on from a version may say so again and again. */
+TEST(internal_errors_are_borne_for_a_while)
+{
+    begin();
+    sync_at_10();
+    int64_t begun_ms = clock_mono_ms(&clock_.clock);
+    unsigned n = 0;
+    for (; !target_has("sendInitialEvents") || n == 0; n++) {
+        data(ERROR("500"));
+        CHECK(last()->cancelled);
+        wait_for_request();
+        head(200);
+        CHECK(n < 10);
+    }
+    CHECK("not at once" && n > 2);
+    CHECK(clock_mono_ms(&clock_.clock) - begun_ms > 30000);
+    CHECK(target_has("resourceVersion=10&"));
+    strbuf_reset(&seen);
+    data(EVENT("ADDED", "3") END_OF_LIST("20") ERROR("500"));
+    wait_for_request();
+    CHECK("the time begins anew" && !target_has("sendInitialEvents") && target_has("resourceVersion=20&timeout"));
+    clock_manual_advance(&clock_, 31ll * CLOCK_NS_PER_SECOND);
+    head(200);
+    data(EVENT("MODIFIED", "21") ERROR("500"));
+    wait_for_request();
+    CHECK("and with every event" && !target_has("sendInitialEvents") && target_has("resourceVersion=21&timeout"));
+    clock_manual_advance(&clock_, 31ll * CLOCK_NS_PER_SECOND);
+    head(200);
+    data(BOOKMARK("22") ERROR("500"));
+    wait_for_request();
+    CHECK("and with a bookmark" && !target_has("sendInitialEvents") && target_has("resourceVersion=22&timeout"));
+    end();
+}
+
+/* A server that was set back to an older state. */
+TEST(versions_that_are_too_large)
+{
+    begin();
+    sync_at_10();
+    data(ERROR("410"));
+    wait_for_request();
+    head(200);
+    data(ERROR("504"));
+    wait_for_request();
+    CHECK(target_has("sendInitialEvents=true") && !target_has("resourceVersion="));
+    end();
+
+    begin();
+    sync_at_10();
+    data(ERROR("410"));
+    wait_for_request();
+    head(504);
+    finish(NULL);
+    wait_for_request();
+    CHECK_TEXT("in pages", last()->target, "/api/v1/pods?limit=500&fieldSelector=a%3Db");
+    end();
+}
+
+/* The transport says so, before anything was sent. */
+TEST(a_connection_that_is_refused_is_tried_again_from_the_same_version)
+{
+    begin();
+    finish("connection refused");
+    wait_for_request();
+    CHECK("the list" && target_has("sendInitialEvents"));
+    check_seen("twice begun", "list list ");
+    head(200);
+    data(END_OF_LIST("10"));
+    check_seen("synced", "synced ");
+    finish("reset");
+    wait_for_request();
+    finish("connection refused");
+    wait_for_request();
+    CHECK("the watch" && target_has("resourceVersion=10&timeout") && !target_has("sendInitialEvents"));
+    check_seen("no list", "");
+    end();
+}
+
 /* ---- Pages ---- */
 
 static void page(int status, const char *body)
@@ -371,6 +449,24 @@ TEST(pages_that_fail)
         check_seen("empty", "list synced ");
         end();
     }
+}
+
+TEST(a_receiver_that_is_full_gets_no_other_page)
+{
+    begin_with(true);
+    receiver_is_full = true;
+    page(200, "{\"metadata\":{\"resourceVersion\":\"7\",\"continue\":\"x\"},\"items\":[{\"metadata\":{}}]}");
+    check_seen("what was asked for", "list + ");
+    CHECK_INT("no other page", requests.n, 1);
+    receiver_is_full = false;
+    reflector_resume(reflector);
+    CHECK_INT("now", requests.n, 2);
+    CHECK(target_has("continue=x"));
+    reflector_resume(reflector);
+    CHECK_INT("once", requests.n, 2);
+    page(200, "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[{\"metadata\":{\"resourceVersion\":\"3\"}}]}");
+    check_seen("the rest", "+3 synced ");
+    end();
 }
 
 /* ---- Nonsense, and a receiver that is full ---- */
