@@ -6,13 +6,19 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "daemon/extender_calls.h"
 #include "daemon/intake.h"
 #include "daemon/outbox.h"
+#include "daemon/volume_waits.h"
+#include "insight/decisions.h"
+#include "insight/shadow.h"
 #include "plugins/plugins.h"
+#include "sched/sched_metrics.h"
 
 enum {
     ATTEMPTS_IN_A_ROW = 16, /* then what they wrote is sent, and the clock looked at */
     SLEEP_MS_MAX = 1000,
+    PUBLISH_MS = 1000, /* how often metrics are written down while there is work all the time */
 };
 
 struct engine {
@@ -20,9 +26,16 @@ struct engine {
     struct sym_table syms;
     struct setup setup;
     struct sched *sched;
+    struct sched_metrics *metrics;
     struct outbox *outbox;
     struct intake *intake;
+    struct raw_objects *raw_objects;
+    struct extender_calls *extenders;
+    struct volume_waits *volumes;
     struct recorder *recorder;
+    struct decisions *decisions;
+    struct shadow *shadow;
+    int64_t published_ms;
     int64_t start_ms;  /* wall time of the start, less the monotonic one */
     struct mailbox box;
     struct bell bell;
@@ -72,15 +85,27 @@ static bool attempt_some(struct engine *e)
 
 static void tick(struct engine *e)
 {
-    if (sched_due_ms(e->sched) > engine_now_ms(e))
+    int64_t now_ms = engine_now_ms(e);
+    if (volume_waits_due_ms(e->volumes) <= now_ms)
+        volume_waits_check(e->volumes, now_ms);
+    if (sched_due_ms(e->sched) > now_ms)
         return;
     record_tick(e->recorder);
     sched_tick(e->sched);
 }
 
+static void publish(struct engine *e)
+{
+    if (e->metrics)
+        sched_publish_metrics(e->sched);
+    e->published_ms = engine_now_ms(e);
+}
+
 static void sleep_until_due(struct engine *e)
 {
-    int64_t ms = sched_due_ms(e->sched) - engine_now_ms(e);
+    publish(e);
+    int64_t due_ms = sched_due_ms(e->sched), volumes_ms = volume_waits_due_ms(e->volumes);
+    int64_t ms = (due_ms < volumes_ms ? due_ms : volumes_ms) - engine_now_ms(e);
     if (ms > 0)
         bell_wait(&e->bell, ms < SLEEP_MS_MAX ? (int)ms : SLEEP_MS_MAX);
 }
@@ -91,6 +116,8 @@ bool engine_turn(struct engine *e)
     tick(e);
     busy |= attempt_some(e);
     outbox_flush(e->outbox);
+    if (engine_now_ms(e) - e->published_ms >= PUBLISH_MS)
+        publish(e);
     return busy || has_mail(e);
 }
 
@@ -130,6 +157,15 @@ void engine_end(struct engine *e)
     engine_post(e, m);
 }
 
+void engine_connect_extenders(struct engine *e, struct extender_client *client)
+{
+    if (!e->extenders)
+        return;
+    extender_calls_connect(e->extenders, client);
+    if (!client)
+        extender_calls_end(e->extenders);
+}
+
 struct schedule_mail {
     struct engine_mail mail;
     bool on;
@@ -151,6 +187,47 @@ void engine_schedule(struct engine *e, bool on)
 
 /* ---- The whole ---- */
 
+/* A request to an extender that binds has ended. */
+static void extender_bound(void *context, io_ticket ticket, const char *error)
+{
+    outbox_answer(context, WRITE_BIND, ticket, error);
+}
+
+static void volumes_bound(void *context, io_ticket ticket, const char *error)
+{
+    struct engine *e = context;
+    record_volumes_bound(e->recorder, ticket, error);
+    sched_volumes_bound(e->sched, ticket, error);
+}
+
+static enum err_code make_extenders(struct engine *e, struct err *error)
+{
+    struct setup *s = &e->setup;
+    e->raw_objects = raw_objects_new(&e->syms, s->extenders, s->n_extenders);
+    if (s->n_extenders == 0)
+        return ERR_OK;
+    e->extenders = extender_calls_new(&(struct extender_calls_options){
+        .loop = e->o.loop,
+        .syms = &e->syms,
+        .raw = e->raw_objects,
+        .configs = config_extender_order(&s->arena, s->config),
+        .extenders = s->extenders,
+        .n_extenders = s->n_extenders,
+        .bound = extender_bound,
+        .context = e,
+    });
+    return e->extenders ? ERR_OK : err_set(error, ERR_IO, "cannot make an event descriptor: %s", strerror(errno));
+}
+
+static struct sched_metrics *make_metrics(struct engine *e)
+{
+    return sched_metrics_new(&(struct sched_metrics_options){ .registry = e->o.metrics,
+                                                              .clock = e->o.clock,
+                                                              .features = *e->o.features,
+                                                              .batching = e->o.batching,
+                                                              .async_api_calls = e->o.async_api_calls });
+}
+
 static struct sched *make_sched(struct engine *e)
 {
     const struct config *c = e->o.config;
@@ -167,30 +244,56 @@ static struct sched *make_sched(struct engine *e)
         .initial_backoff_ms = c->pod_initial_backoff_s * 1000,
         .max_backoff_ms = c->pod_max_backoff_s * 1000,
         .unschedulable_ms_max = e->o.unschedulable_ms_max,
+        .metrics = e->metrics,
     });
+}
+
+static void make_insight(struct engine *e)
+{
+    if (e->o.n_decisions && !e->o.shadow)
+        e->decisions = decisions_new(e->sched, &(struct decisions_options){ .n_max = e->o.n_decisions,
+                                                                            .clock = e->o.clock });
+    if (e->o.shadow)
+        e->shadow = shadow_new(e->sched, e->o.clock);
+}
+
+static enum err_code make_parts(struct engine *e, struct err *error)
+{
+    const struct engine_options *o = &e->o;
+    if (setup_from_config(&e->setup, &e->syms, o->config, o->features, true, plugin_registry, error))
+        return error->code;
+    if (make_extenders(e, error)) {
+        raw_objects_free(e->raw_objects);
+        setup_fini(&e->setup);
+        return error->code;
+    }
+    e->outbox = outbox_new(
+        &(struct outbox_options){ .engine = e, .clock = o->clock, .media = o->media, .extenders = e->extenders });
+    e->intake = intake_new(&(struct intake_options){ .engine = e, .synced = o->synced, .context = o->context });
+    e->metrics = o->metrics ? make_metrics(e) : NULL;
+    e->sched = make_sched(e);
+    e->volumes = volume_waits_new(e->sched, &e->syms, volumes_bound, e);
+    make_insight(e);
+    return ERR_OK;
 }
 
 enum err_code engine_new(const struct engine_options *o, struct engine **ret_engine, struct err *error)
 {
     struct engine *e = mem_zalloc(sizeof(*e));
     e->o = *o;
-    sym_init(&e->syms);
-    if (setup_from_config(&e->setup, &e->syms, o->config, o->features, true, plugin_registry, error)) {
-        sym_fini(&e->syms);
-        free(e);
-        return error->code;
-    }
     if (!bell_init(&e->bell)) {
-        setup_fini(&e->setup);
-        sym_fini(&e->syms);
         free(e);
         return err_set(error, ERR_IO, "cannot make an event descriptor: %s", strerror(errno));
     }
-    e->start_ms = clock_wall_ns(o->clock) / CLOCK_NS_PER_MS - clock_mono_ms(o->clock);
+    sym_init(&e->syms);
     mailbox_init(&e->box, UINT32_MAX / 2, bell_ring, &e->bell);
-    e->outbox = outbox_new(&(struct outbox_options){ .engine = e, .clock = o->clock, .media = o->media });
-    e->intake = intake_new(&(struct intake_options){ .engine = e, .synced = o->synced, .context = o->context });
-    e->sched = make_sched(e);
+    e->start_ms = clock_wall_ns(o->clock) / CLOCK_NS_PER_MS - clock_mono_ms(o->clock);
+    if (make_parts(e, error)) {
+        sym_fini(&e->syms);
+        bell_fini(&e->bell);
+        free(e);
+        return error->code;
+    }
     *ret_engine = e;
     return ERR_OK;
 }
@@ -212,9 +315,15 @@ void engine_free(struct engine *e)
         pthread_join(e->thread, NULL);
     run_mail(e); /* what came too late, so that it is freed */
     bell_fini(&e->bell);
+    decisions_free(e->decisions);
+    shadow_free(e->shadow);
+    volume_waits_free(e->volumes);
     sched_free(e->sched);
+    sched_metrics_free(e->metrics);
     intake_free(e->intake);
     outbox_free(e->outbox);
+    extender_calls_free(e->extenders);
+    raw_objects_free(e->raw_objects);
     setup_fini(&e->setup);
     mailbox_fini(&e->box);
     sym_fini(&e->syms);
@@ -244,6 +353,26 @@ struct outbox *engine_outbox(struct engine *e)
 struct intake *engine_intake(struct engine *e)
 {
     return e->intake;
+}
+
+struct raw_objects *engine_raw_objects(struct engine *e)
+{
+    return e->raw_objects;
+}
+
+struct volume_waits *engine_volume_waits(struct engine *e)
+{
+    return e->volumes;
+}
+
+struct decisions *engine_decisions(struct engine *e)
+{
+    return e->decisions;
+}
+
+struct shadow *engine_shadow(struct engine *e)
+{
+    return e->shadow;
 }
 
 struct recorder *engine_recorder(struct engine *e)

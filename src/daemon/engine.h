@@ -9,7 +9,7 @@
  *
  * Thread: engine_post: any. engine_new to engine_free: the one that made it. The rest: the scheduling thread, which
  * is any thread before engine_start.
- * Owns: sym table, profiles, scheduler, outbox and intake. */
+ * Owns: sym table, profiles, scheduler, and all that belongs to one. */
 #pragma once
 
 #include "base/clock.h"
@@ -19,9 +19,15 @@
 #include "sched/record.h"
 #include "sched/sched.h"
 
+struct decisions;
 struct engine;
+struct extender_client;
 struct intake;
+struct loop;
 struct outbox;
+struct raw_objects;
+struct shadow;
+struct volume_waits;
 
 struct engine_mail {
     struct mail mail;
@@ -35,6 +41,11 @@ struct engine_options {
     int64_t unschedulable_ms_max; /* 0: upstream's */
     uint64_t seed;
     enum media media;             /* of bodies that are written */
+    struct loop *loop;            /* whose sockets extenders are asked over */
+    struct metrics *metrics;      /* where the scheduler's own are added; NULL: nothing is measured */
+    bool batching, async_api_calls; /* gates that only metrics look at */
+    uint32_t n_decisions;         /* that are kept; 0: none */
+    bool shadow;                  /* decides nothing, and compares the choices of another scheduler */
     /* All resources have been listed: called once, by the thread. */
     void (*synced)(void *context);
     /* Called by the thread as its last act. */
@@ -50,6 +61,8 @@ void engine_free(struct engine *e);
 enum err_code engine_start(struct engine *e, struct err *error) ERR_MUST_CHECK;
 /* `ended` follows. */
 void engine_end(struct engine *e);
+/* Who carries requests to extenders; NULL: nobody any more, and whoever waits for one waits no longer. */
+void engine_connect_extenders(struct engine *e, struct extender_client *client);
 /* Attempts begin, or are made no more. */
 void engine_schedule(struct engine *e, bool on);
 
@@ -66,5 +79,9 @@ struct sym_table *engine_syms(struct engine *e);
 const struct setup *engine_setup(const struct engine *e);
 struct outbox *engine_outbox(struct engine *e);
 struct intake *engine_intake(struct engine *e);
-/* NULL: nothing is recorded. */
+struct raw_objects *engine_raw_objects(struct engine *e);
+struct volume_waits *engine_volume_waits(struct engine *e);
+/* NULL where there is none. */
 struct recorder *engine_recorder(struct engine *e);
+struct decisions *engine_decisions(struct engine *e);
+struct shadow *engine_shadow(struct engine *e);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "daemon/raw_objects.h"
+#include "insight/shadow.h"
 
 /* A list under way. */
 struct listing {
@@ -114,9 +116,14 @@ static void set(struct engine *e, const struct intake_item *item, const struct a
     struct sched *s = engine_sched(e);
     struct recorder *r = engine_recorder(e);
     if (item->resource == WATCHED_PODS) {
+        const struct pod *pod = (const struct pod *)form;
+        if (engine_shadow(e) && pod->node_name != SYM_EMPTY)
+            shadow_pod_bound(engine_shadow(e), sched_pod(s, pod->meta.uid), pod);
+        raw_objects_set_pod(engine_raw_objects(e), pod, item->format, item->bytes);
         record_pod(r, item->format, item->bytes);
-        sched_pod_set(s, (const struct pod *)form);
+        sched_pod_set(s, pod);
     } else if (item->resource == WATCHED_NODES) {
+        raw_objects_set_node(engine_raw_objects(e), (const struct node *)form, item->format, item->bytes);
         record_node(r, item->format, item->bytes);
         sched_node_set(s, (const struct node *)form);
     } else {
@@ -132,9 +139,11 @@ static void remove_form(struct engine *e, enum watched resource, const struct an
     struct sched *s = engine_sched(e);
     struct recorder *r = engine_recorder(e);
     if (resource == WATCHED_PODS) {
+        raw_objects_remove_pod(engine_raw_objects(e), form->meta.uid);
         record_pod_removed(r, form->meta.uid);
         sched_pod_removed(s, form->meta.uid);
     } else if (resource == WATCHED_NODES) {
+        raw_objects_remove_node(engine_raw_objects(e), str_of(form->meta.name));
         record_node_removed(r, str_of(form->meta.name));
         sched_node_removed(s, ((const struct node *)form)->name);
     } else {

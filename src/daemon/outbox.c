@@ -7,7 +7,9 @@
 
 #include "base/log.h"
 #include "daemon/engine.h"
+#include "daemon/extender_calls.h"
 #include "daemon/pod_writes.h"
+#include "daemon/volume_waits.h"
 
 struct outbox {
     struct outbox_options o;
@@ -120,6 +122,30 @@ static void io_event(void *context, const struct event_note *note)
     add(b, w);
 }
 
+/* Claims that only have to become bound need no write. */
+static void io_bind_volumes(void *context, io_ticket ticket, const struct pod *pod, sym node,
+                            const struct volume_decisions *decisions)
+{
+    struct outbox *b = context;
+    struct volume_job *job = volume_job_new(engine_syms(b->o.engine), pod, node, decisions);
+    if (job->n_bindings == 0 && job->n_provisions == 0) {
+        volume_waits_add(engine_volume_waits(b->o.engine), ticket, job, engine_now_ms(b->o.engine));
+        return;
+    }
+    struct write *w = new_write(b, WRITE_VOLUMES, pod, node);
+    w->ticket = ticket;
+    w->job = job;
+    add(b, w);
+}
+
+static void io_call_extender(void *context, const struct extender_request *requests, uint32_t n,
+                             struct extender_answer *ret_answers)
+{
+    struct outbox *b = context;
+    outbox_flush(b); /* the answer may take its time */
+    extender_calls_ask(b->o.extenders, requests, n, ret_answers);
+}
+
 struct sched_io outbox_io(struct outbox *b)
 {
     return (struct sched_io){
@@ -130,6 +156,8 @@ struct sched_io outbox_io(struct outbox *b)
         .patch_status = io_patch_status,
         .evict = io_evict,
         .event = io_event,
+        .bind_volumes = io_bind_volumes,
+        .call_extender = io_call_extender,
     };
 }
 
@@ -222,6 +250,26 @@ void outbox_answer(struct engine *e, enum write_kind kind, io_ticket ticket, con
     m->failed = error != NULL;
     if (text.n)
         memcpy(m->error, text.p, text.n);
+    engine_post(e, &m->mail);
+}
+
+struct written_mail {
+    struct engine_mail mail;
+    io_ticket ticket;
+    struct volume_job *job;
+};
+
+static void run_written(struct engine_mail *own_mail, struct engine *e)
+{
+    struct written_mail *m = MAIL_ITEM(own_mail, struct written_mail, mail.mail);
+    volume_waits_add(engine_volume_waits(e), m->ticket, m->job, engine_now_ms(e));
+    free(m);
+}
+
+void outbox_volumes_written(struct engine *e, io_ticket ticket, struct volume_job *own_job)
+{
+    struct written_mail *m = mem_zalloc(sizeof(*m));
+    *m = (struct written_mail){ .mail.run = run_written, .ticket = ticket, .job = own_job };
     engine_post(e, &m->mail);
 }
 

@@ -5,7 +5,7 @@
  * nothing more to do (outbox_flush). OUTBOX_WRITES_MAX of them may be open, Events apart: then no more attempts are
  * made until there is room, so that an API server that is slow, or a low rate, makes the scheduler wait and not grow.
  *
- * Thread: scheduling thread, except outbox_answer and outbox_closed: the loop's.
+ * Thread: scheduling thread, except outbox_answer and what comes after it: the loop's.
  * Owns: writes that are not flushed yet. */
 #pragma once
 
@@ -17,12 +17,14 @@
 #define OUTBOX_WRITES_MAX 2000 /* twice what the client has at the server at once (REST_IN_FLIGHT_MAX) */
 
 struct engine;
+struct extender_calls;
 struct outbox;
 
 struct outbox_options {
     struct engine *engine;
     const struct clock *clock;
     enum media media; /* of bodies */
+    struct extender_calls *extenders; /* NULL: there are none */
 };
 
 struct outbox *outbox_new(const struct outbox_options *o);
@@ -38,5 +40,7 @@ bool outbox_is_full(const struct outbox *b);
 
 /* A write has been answered (`error` NULL: it worked), for those with a ticket. */
 void outbox_answer(struct engine *e, enum write_kind kind, io_ticket ticket, const char *error);
+/* What a binding waits for has been written: from now on the engine looks whether it comes true. */
+void outbox_volumes_written(struct engine *e, io_ticket ticket, struct volume_job *own_job);
 /* A write is over, Events apart. */
 void outbox_closed(struct engine *e);

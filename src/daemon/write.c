@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "daemon/volume_job.h"
+
 struct write *write_new(enum write_kind kind)
 {
     struct write *w = mem_zalloc(sizeof(*w));
@@ -13,6 +15,8 @@ struct write *write_new(enum write_kind kind)
 
 void write_free(struct write *w)
 {
+    if (w->job)
+        volume_job_free(w->job);
     arena_fini(&w->arena);
     free(w);
 }

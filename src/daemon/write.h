@@ -34,7 +34,7 @@ struct write {
     struct api_request requests[WRITE_REQUESTS_MAX]; /* the next one goes out when the one before it worked */
     uint8_t n_requests, at, n_tries;
     struct event_to_record event; /* WRITE_EVENT */
-    struct volume_job *job;       /* WRITE_VOLUMES */
+    struct volume_job *job;       /* WRITE_VOLUMES: its own; NULL when it has gone on */
 };
 
 struct write *write_new(enum write_kind kind);

@@ -8,13 +8,16 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/rand.h"
+#include "client/bind_call.h"
 #include "daemon/outbox.h"
 #include "daemon/pod_writes.h"
+#include "daemon/volume_writes.h"
 
 struct line {
     struct writer *writer;
     struct list writes;
     api_call call;           /* 0: none under way */
+    struct volume_writes *volumes; /* NULL: none under way */
     struct loop_timer pause; /* before the next try */
     char uid[];
 };
@@ -23,6 +26,7 @@ struct writer {
     struct writer_options o;
     struct map_str lines; /* uid -> struct line */
     struct rand rand;
+    struct bind_calls *binds;
     uint32_t n_open;
 };
 
@@ -130,6 +134,50 @@ static void on_answer(void *context, const struct api_answer *answer)
     }
 }
 
+static void on_bound(void *context, const struct bind_result *result)
+{
+    struct line *l = context;
+    finish(l, result->bound ? NULL : result->error);
+}
+
+/* "/api/v1/namespaces/a/pods/b" of its binding. */
+static struct str pod_of_binding(struct str target)
+{
+    struct str below = STR("/binding");
+    assert(str_ends(target, below));
+    return (struct str){ target.p, target.n - below.n };
+}
+
+static void begin_binding(struct line *l, const struct write *w)
+{
+    const struct api_request *r = &w->requests[0];
+    struct bind_request request = { r->target, r->body, r->media_type, pod_of_binding(r->target), w->uid, w->target };
+    if (!bind_calls_start(l->writer->binds, &request, on_bound, l))
+        finish(l, "too many bindings are under way");
+}
+
+static void on_volumes(void *context, struct volume_job *own_job, const char *error)
+{
+    struct line *l = context;
+    l->volumes = NULL;
+    if (error) {
+        volume_job_free(own_job);
+        finish(l, error);
+        return;
+    }
+    struct write *w = first(l);
+    outbox_volumes_written(l->writer->o.engine, w->ticket, own_job);
+    w->ticket = 0; /* the answer comes when they are bound */
+    finish(l, NULL);
+}
+
+static void begin_volumes(struct line *l, struct write *w)
+{
+    struct volume_job *job = w->job;
+    w->job = NULL;
+    l->volumes = volume_writes_start(l->writer->o.api, job, on_volumes, l);
+}
+
 static bool may_act(const struct writer *w)
 {
     return !w->o.may_act || w->o.may_act(w->o.context);
@@ -140,15 +188,16 @@ static void go_on(struct line *l)
 {
     struct writer *w = l->writer;
     struct write *next = first(l);
-    if (next->at == next->n_requests) {
+    if (next->kind != WRITE_VOLUMES && next->at == next->n_requests)
         finish(l, NULL);
-        return;
-    }
-    if (!may_act(w)) {
+    else if (!may_act(w))
         finish(l, "this process may not lead any more");
-        return;
-    }
-    l->call = w->o.api->send(w->o.api->context, &next->requests[next->at], on_answer, l);
+    else if (next->kind == WRITE_BIND)
+        begin_binding(l, next);
+    else if (next->kind == WRITE_VOLUMES)
+        begin_volumes(l, next);
+    else
+        l->call = w->o.api->send(w->o.api->context, &next->requests[next->at], on_answer, l);
 }
 
 /* ---- The whole ---- */
@@ -159,6 +208,7 @@ struct writer *writer_new(const struct writer_options *o)
     w->o = *o;
     map_str_init(&w->lines);
     rand_init(&w->rand, o->seed);
+    w->binds = bind_calls_new(o->api, loop_clock(o->loop), o->seed);
     return w;
 }
 
@@ -167,6 +217,8 @@ static void drop_line(struct line *l)
     const struct api *api = l->writer->o.api;
     if (l->call)
         api->cancel(api->context, l->call);
+    if (l->volumes)
+        volume_writes_cancel(l->volumes);
     while (!list_is_empty(&l->writes)) {
         struct write *w = first(l);
         list_remove(&w->node);
@@ -179,6 +231,7 @@ void writer_free(struct writer *w)
 {
     if (!w)
         return;
+    bind_calls_free(w->binds);
     for (struct map_str_slot *s = map_str_next(&w->lines, NULL); s; s = map_str_next(&w->lines, NULL))
         drop_line(s->value.ptr);
     map_str_fini(&w->lines);
@@ -203,4 +256,15 @@ void writer_add(struct writer *w, struct write *own_write)
 uint32_t writer_n_open(const struct writer *w)
 {
     return w->n_open;
+}
+
+void writer_tick(struct writer *w)
+{
+    if (bind_calls_due_ms(w->binds) <= loop_now_ms(w->o.loop))
+        bind_calls_tick(w->binds);
+}
+
+uint64_t writer_n_settled(const struct writer *w)
+{
+    return bind_calls_read(w->binds);
 }

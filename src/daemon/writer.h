@@ -32,5 +32,9 @@ void writer_free(struct writer *w);
 
 void writer_add(struct writer *w, struct write *own_write);
 
+/* Does what time brings; to be called some times a second. */
+void writer_tick(struct writer *w);
+/* Bindings whose pod had to be read, because their answer did not come. */
+uint64_t writer_n_settled(const struct writer *w);
 /* Writes that wait or are under way, Events apart. */
 uint32_t writer_n_open(const struct writer *w);

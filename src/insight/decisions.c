@@ -168,6 +168,8 @@ struct decisions *decisions_new(struct sched *s, const struct decisions_options 
 
 void decisions_free(struct decisions *d)
 {
+    if (!d)
+        return;
     sched_watch_decisions(d->sched, NULL, NULL);
     while (d->n)
         drop_oldest(d);

@@ -52,6 +52,8 @@ struct shadow *shadow_new(struct sched *s, const struct clock *clock)
 
 void shadow_free(struct shadow *h)
 {
+    if (!h)
+        return;
     for (size_t i = 0; i < SHADOW_KEPT_MAX; i++)
         arena_fini(&h->kept[i].arena);
     free(h);

@@ -195,7 +195,7 @@ struct sched_metrics *sched_metrics_new(const struct sched_metrics_options *o)
 
 void sched_metrics_free(struct sched_metrics *m)
 {
-    assert(!m->profiles); /* its scheduler has ended */
+    assert(!m || !m->profiles); /* its scheduler has ended */
     free(m);
 }
 
