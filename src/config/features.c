@@ -5,6 +5,8 @@
  * unknown name comes first, then all locked gates by name, then unmet dependencies by name. */
 #include "config/features.h"
 
+#include <assert.h>
+
 #include "base/strbuf.h"
 
 enum stage { STAGE_ALPHA, STAGE_BETA, STAGE_GA, STAGE_DEPRECATED };
@@ -50,6 +52,14 @@ static bool locked(enum gate gate)
 const char *gate_name(enum gate gate)
 {
     return gate < N_GATES ? rows[gate].name : NULL;
+}
+
+const char *gate_stage(enum gate gate)
+{
+    static const char *const names[] = { [STAGE_ALPHA] = "ALPHA", [STAGE_BETA] = "BETA", [STAGE_GA] = "",
+                                         [STAGE_DEPRECATED] = "DEPRECATED" };
+    assert(gate < N_GATES);
+    return names[rows[gate].stage];
 }
 
 void gates_init(struct gates *g)

@@ -35,6 +35,8 @@ static inline bool gate_on(const struct gates *g, enum gate gate)
 }
 /* NULL past the last one. */
 const char *gate_name(enum gate gate);
+/* As metrics name it: "ALPHA", "BETA", "DEPRECATED", and empty for what is there to stay. */
+const char *gate_stage(enum gate gate);
 
 /* What the scheduler and its plugins look at. */
 struct features gates_features(const struct gates *g);
