@@ -26,7 +26,7 @@
 
 #include "base/strbuf.h"
 
-#define METRIC_LABELS_MAX 8
+#define METRIC_LABELS_MAX 9
 #define METRIC_SERIES_MAX 10000 /* when n_series_max is 0 */
 #define METRIC_VALUE_BYTES_MAX 1024 /* of one label value */
 #define METRICS_ALLOWED_MAX 1000 /* labels with a list of allowed values */

@@ -66,6 +66,43 @@ static void call_free(struct call *call)
     free(call);
 }
 
+/* ---- Who watches ---- */
+
+static int64_t now_ns(const struct rest *r)
+{
+    return clock_mono_ns(loop_clock(r->loop));
+}
+
+static void tell_tried(struct call *call, int status)
+{
+    const struct rest_observer *o = &call->rest->observer;
+    if (o->tried && !call->is_tried)
+        o->tried(o->context, call->request.method, status, call->request.body.n, call->is_stream);
+    call->is_tried = true;
+}
+
+static void tell_retried(struct call *call)
+{
+    const struct rest_observer *o = &call->rest->observer;
+    if (o->retried)
+        o->retried(o->context, call->request.method, call->status);
+}
+
+static void tell_waited(struct call *call)
+{
+    const struct rest_observer *o = &call->rest->observer;
+    if (o->waited && call->rest->has_rate)
+        o->waited(o->context, call->request.method, now_ns(call->rest) - call->lane_ns);
+}
+
+static void tell_finished(struct call *call, const struct api_answer *answer)
+{
+    const struct rest_observer *o = &call->rest->observer;
+    if (o->finished)
+        o->finished(o->context, call->request.method, now_ns(call->rest) - call->begin_ns, answer->body.n,
+                    answer->status != 0);
+}
+
 /* ---- The end ---- */
 
 /* "Get" for "GET", as Go's errors have it. */
@@ -88,6 +125,7 @@ static void end_stream(struct call *call, const char *error)
 static void finish(struct call *call, struct api_answer answer)
 {
     unlist(call);
+    tell_finished(call, &answer);
     call->done(call->done_context, &answer);
     call_free(call);
 }
@@ -129,6 +167,7 @@ static void try_later(struct call *call, int64_t wait_ms)
     struct rest *r = call->rest;
     give_slot_back(call);
     watch_deadline(call);
+    tell_retried(call);
     call->n_retries++;
     call->retry_ms = -1;
     loop_timer_set(r->loop, &call->pause, loop_now_ms(r->loop) + wait_ms);
@@ -170,6 +209,7 @@ static void on_head(struct stream *s, const struct head *h)
 {
     struct call *call = stream_user(s);
     call->status = h->status;
+    tell_tried(call, h->status);
     call->media = media_of(h);
     call->reached = true;
     if (h->status == 401)
@@ -245,6 +285,8 @@ static void stream_is_over(struct call *call, const char *error)
 static void exchange_failed(struct call *call, const struct stream_result *result)
 {
     bool began = call->status != 0;
+    if (!began)
+        tell_tried(call, 0);
     bool was_cut = result->status == STREAM_PEER_CLOSED || result->status == STREAM_REFUSED;
     const char *problem = result->status == STREAM_TIMEOUT ? DEADLINE_EXCEEDED : result->message;
     call->reached |= result->maybe_processed;
@@ -299,12 +341,13 @@ static void dispatch(struct call *call)
     err_init(&e, &call->arena);
     fill_headers(call, &headers);
     call->status = 0;
-    call->is_complete = false;
+    call->is_tried = call->is_complete = false;
     call->n_dropped = 0;
     strbuf_reset(&call->bytes);
     call->credentials = credentials_version(r->credentials);
     if (client_send(r->carrier->client, &request, &events, call, &call->stream, &e)) {
         call->stream = NULL;
+        tell_tried(call, 0);
         fail(call, e.message);
         return;
     }
@@ -332,6 +375,7 @@ static void try_now(struct call *call)
 
 static void wait_in_lane(struct call *call)
 {
+    call->lane_ns = now_ns(call->rest);
     if (rate_join(&call->rest->rate, &call->turn, call->request.lane)) {
         pump_later(call->rest);
         return;
@@ -343,16 +387,17 @@ static void wait_in_lane(struct call *call)
 /* Lets go whoever may. When enough are at the server, only leases are. */
 static void pump(struct rest *r)
 {
-    int64_t now_ns = clock_mono_ns(loop_clock(r->loop));
+    int64_t now = now_ns(r);
     struct rate_waiter *w;
     enum api_lane last;
     do {
         last = r->counts.n_in_flight < REST_IN_FLIGHT_MAX ? N_API_LANES - 1 : API_LANE_LEASE;
-        w = rate_next(&r->rate, last, now_ns);
+        w = rate_next(&r->rate, last, now);
         if (w) {
             struct call *call = LIST_ITEM(&w->node, struct call, turn.node);
             call->has_slot = true;
             r->counts.n_in_flight++;
+            tell_waited(call);
             try_now(call);
         }
     } while (w);
@@ -409,6 +454,7 @@ static struct call *call_new(struct rest *r, const struct api_request *request)
     strbuf_init(&call->bytes, API_ANSWER_BYTES_MAX);
     call->rest = r;
     call->id = ++r->last_id;
+    call->begin_ns = now_ns(r);
     call->request = *request;
     call->request.method = arena_cstr(a, str_of(request->method));
     call->request.media_type = request->media_type ? arena_cstr(a, str_of(request->media_type)) : NULL;

@@ -30,6 +30,22 @@
 
 struct rest;
 
+/* Told of requests as they go, for metrics; each function may be NULL. `method` is "GET" and the like.
+ * Thread: the loop's; they must not call the rest. */
+struct rest_observer {
+    void *context;
+    /* One try of a request or stream has the head of its answer; status 0: it ended without. */
+    void (*tried)(void *context, const char *method, int status, size_t request_bytes, bool is_stream);
+    /* It will be tried again after that. */
+    void (*retried)(void *context, const char *method, int status);
+    /* Its turn has come: the rate made it wait so long. Streams do not wait, nor does anybody where there is no rate. */
+    void (*waited)(void *context, const char *method, int64_t ns);
+    /* A request, not a stream, is over, all its tries and waits included; answer_bytes 0: there was none. */
+    void (*finished)(void *context, const char *method, int64_t ns, size_t answer_bytes, bool answered);
+    /* One more set of connections (by 1), or one less (by -1): certificates change. The first time, too. */
+    void (*carriers)(void *context, int by);
+};
+
 struct rest_options {
     struct loop *loop;
     double qps;             /* 0 or less: no limit */
@@ -41,6 +57,7 @@ struct rest_options {
     const char *(*env)(const char *name); /* where proxies are looked up; NULL: in the process's environment */
     int64_t tls_look_ms;
     const struct http_limits *limits; /* NULL: http_client_limits; must outlive it */
+    struct rest_observer observer;
 };
 
 /* Reads certificates and token files, on this thread. With an exec plugin `config` and its texts must live as long. */

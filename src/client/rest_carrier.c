@@ -14,13 +14,20 @@ static void check_stopped(struct rest *r)
     stopped(r->stopped_context); /* last: it may free the rest */
 }
 
+static void count_carriers(struct rest *r, int by)
+{
+    r->counts.n_carriers += (uint32_t)by;
+    if (r->observer.carriers)
+        r->observer.carriers(r->observer.context, by);
+}
+
 static void carrier_stopped(void *context)
 {
     struct carrier *c = context;
     struct rest *r = c->rest;
     client_free(c->client);
     free(c);
-    r->counts.n_carriers--;
+    count_carriers(r, -1);
     check_stopped(r);
 }
 
@@ -53,7 +60,7 @@ static enum err_code carrier_new(struct rest *r, struct carrier **ret_carrier, s
         return e->code;
     struct carrier *c = mem_zalloc(sizeof(*c));
     *c = (struct carrier){ .rest = r, .client = client, .stop.run = stop_carrier };
-    r->counts.n_carriers++;
+    count_carriers(r, 1);
     *ret_carrier = c;
     return ERR_OK;
 }
@@ -190,6 +197,8 @@ enum err_code rest_new(const struct client_config *config, const struct rest_opt
     r->loop = o->loop;
     arena_init(&r->arena);
     set_words(r, config, o);
+    r->observer = o->observer;
+    r->has_rate = o->qps > 0;
     rate_init(&r->rate, o->qps, o->burst, clock_mono_ns(loop_clock(r->loop)));
     rest_init_calls(r);
     if (set_url(r, config, e) || set_proxies(r, config, o->env, e) || set_tls(r, config, e) ||

@@ -27,6 +27,8 @@ struct rest {
     const char *base_url, *accept, *user_agent;
     bool gzip;
     const struct http_limits *limits;
+    struct rest_observer observer;
+    bool has_rate;
 
     struct rate rate;
     struct loop_task pump;
@@ -57,6 +59,7 @@ struct call {
     struct api_request request; /* copied */
     struct str url;
     int64_t deadline_ms;        /* 0: none */
+    int64_t begin_ns, lane_ns;  /* when it began, and when it began to wait for its turn: for the observer */
     bool is_stream;
     api_done done; /* of a request */
     void *done_context;
@@ -75,6 +78,7 @@ struct call {
     struct stream *stream;
     uint64_t credentials; /* the version that it carries */
     int status;           /* 0: no answer yet */
+    bool is_tried;        /* the observer knows how this try went */
     enum media media;
     int64_t retry_ms;     /* not -1: the answer is dropped and the next try waits so long */
     size_t n_dropped;

@@ -27,6 +27,10 @@ static const struct {
     { "kubernetes_feature_enabled", "gauge", "name,stage",
       "",
       "[BETA] This metric records the data about the stage and enablement of a k8s feature." },
+    { "leader_election_master_status", "gauge", "name",
+      "",
+      "[ALPHA] Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates "
+      "master. 'name' is the string used to identify the lease. Please make sure to group by name." },
     { "process_cpu_seconds_total", "counter", "",
       "",
       "Total user and system CPU time spent in seconds." },

@@ -981,3 +981,95 @@ TEST(nonsense_is_an_error_of_the_one_request)
     loop_free(loop);
     arena_fini(&arena);
 }
+
+/* ---- Who watches ---- */
+
+static struct strbuf observed;
+
+static void saw_tried(void *context, const char *method, int status, size_t request_bytes, bool is_stream)
+{
+    (void)context;
+    strbuf_printf(&observed, "%s %s %d of %zu; ", is_stream ? "stream" : "try", method, status, request_bytes);
+}
+
+static void saw_retried(void *context, const char *method, int status)
+{
+    (void)context;
+    strbuf_printf(&observed, "again %s %d; ", method, status);
+}
+
+static void saw_waited(void *context, const char *method, int64_t ns)
+{
+    (void)context;
+    strbuf_printf(&observed, "%s waited%s; ", method, ns >= 0 ? "" : " less than nothing");
+}
+
+static void saw_finished(void *context, const char *method, int64_t ns, size_t answer_bytes, bool answered)
+{
+    (void)context;
+    strbuf_printf(&observed, "%s%s %zu%s; ", ns > 0 ? "end " : "", method, answer_bytes, answered ? "" : " unanswered");
+}
+
+static void saw_carriers(void *context, int by)
+{
+    (void)context;
+    strbuf_printf(&observed, "carrier %d; ", by);
+}
+
+static void expect_observed(const char *what, const char *want)
+{
+    CHECK_STR(what, strbuf_str(&observed), str_of(want));
+    strbuf_reset(&observed);
+}
+
+static void begin_observed(enum way way)
+{
+    strbuf_init(&observed, STRBUF_NO_MAX);
+    begin(way);
+    options.observer = (struct rest_observer){ NULL, saw_tried, saw_retried, saw_waited, saw_finished, saw_carriers };
+    n_done = 0;
+}
+
+TEST(an_observer_hears_of_all_tries)
+{
+    FOR_WAYS(way) {
+        begin_observed(way);
+        connect_rest();
+        expect_observed("connections", "carrier 1; ");
+        ask("POST", "/echo", STR("{}"));
+        wait_done(1);
+        expect_observed("an answer, without a rate", "try POST 201 of 2; end POST 2; ");
+        n_refusals = 2;
+        refusal = 429;
+        ask("POST", "/echo", STR("{}"));
+        wait_done(2);
+        expect_observed("refusals", "try POST 429 of 2; again POST 429; try POST 429 of 2; again POST 429; "
+                                    "try POST 201 of 2; end POST 2; ");
+        open_at("/30");
+        wait_ends(1);
+        expect_observed("a stream", "stream GET 200 of 0; ");
+        stop_server(0);
+        ask("POST", "/echo", STR("{}"));
+        wait_done(3);
+        expect_observed("nobody there", "try POST 0 of 2; end POST 0 unanswered; ");
+        stop_rest();
+        expect_observed("the end", "carrier -1; ");
+        loop_free(loop);
+        arena_fini(&arena);
+        strbuf_fini(&observed);
+    }
+}
+
+TEST(an_observer_hears_of_waits_where_there_is_a_rate)
+{
+    begin_observed(PLAIN);
+    options.qps = 200;
+    options.burst = 1;
+    connect_rest();
+    strbuf_reset(&observed);
+    ask("GET", "/5", STR(""));
+    wait_done(1);
+    expect_observed("a read", "GET waited; try GET 200 of 0; end GET 5; ");
+    stop();
+    strbuf_fini(&observed);
+}

@@ -1,0 +1,38 @@
+/* daemon/component_metrics.h - what every Kubernetes component shows of itself: which build, which version, which gates are
+ * on; who leads; its work queues.
+ *
+ * Thread: any; series are the registry's. */
+#pragma once
+
+#include "base/metrics.h"
+#include "config/features.h"
+
+struct component_build {
+    const char *major, *minor;               /* "1", "36"; may be empty */
+    const char *git_version, *git_commit;    /* "v1.36.4" */
+    const char *git_tree_state, *build_date; /* "2026-01-01T00:00:00Z" */
+    const char *compiler, *platform;         /* "gcc", "linux/amd64" */
+    const char *binary, *emulation, *min_compat; /* "1.36.4", "1.36", "1.35" */
+};
+
+/* kubernetes_build_info, version_info, kubernetes_feature_enabled, and the metrics about metrics. */
+void component_metrics_add(struct metrics *registry, const struct component_build *build, const struct gates *gates);
+
+/* leader_election_master_status and leader_election_slowpath_total of the lease of that name. The status shows from
+ * the first set on. */
+struct leader_metrics {
+    struct series *is_leader, *slow_paths;
+};
+struct leader_metrics leader_metrics_add(struct metrics *registry, const char *lease);
+
+/* workqueue_*: berth has no such queues. What does the same work shows under upstream's name: an item is a file that was
+ * looked at or a certificate that was taken into use. */
+struct work_queue_metrics {
+    struct series *adds, *waited, *worked;
+};
+struct work_queue_families;
+struct work_queue_families *work_queue_families_new(struct metrics *registry);
+void work_queue_families_free(struct work_queue_families *f);
+struct work_queue_metrics work_queue_metrics_of(struct work_queue_families *f, const char *name);
+/* One item was done that waited and worked so long. */
+void work_queue_metrics_done(const struct work_queue_metrics *q, double waited_s, double worked_s);
