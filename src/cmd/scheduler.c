@@ -221,12 +221,22 @@ static int configure(struct start *s)
     return 0;
 }
 
+static const char *version_text(struct arena *a, const struct component_version *v)
+{
+    return arena_printf(a, "%llu.%llu", (unsigned long long)v->major, (unsigned long long)v->minor);
+}
+
 static int run_daemon(struct start *s)
 {
     if (scheduler_options_check_election(&s->config->leader_election, &s->e))
         return fail(s);
+    const struct component_versions *v = &s->gates.versions;
+    const char *emulation = version_text(&s->arena, &v->emulated), *min_compat = version_text(&s->arena, &v->min_compatible);
     struct daemon_options o = { .flags = &s->flags, .gates = &s->gates, .config = s->config,
-                                .config_text = s->config_text, .commit = BUILD_COMMIT };
+                                .config_text = s->config_text, .build = { .major = "1", .minor = "36", .git_version = BUILD_KUBERNETES,
+                                           .git_commit = BUILD_COMMIT, .git_tree_state = "", .build_date = "1970-01-01T00:00:00Z",
+                                           .compiler = BUILD_COMPILER, .platform = PLATFORM, .binary = "1.36.4",
+                                           .emulation = emulation, .min_compat = min_compat } };
     return daemon_run(&o);
 }
 

@@ -42,7 +42,10 @@ static void add_gates(struct metrics *r, const struct gates *gates)
                                   { "name", "stage" }, .stability = STABILITY_BETA });
     for (int i = 0; i < N_GATES; i++) {
         enum gate gate = (enum gate)i;
-        struct str values[] = { str_of(gate_name(gate)), str_of(gate_stage(gate)) };
+        const char *stage = gate_stage_name(gate_stage(gates, gate));
+        if (!stage)
+            continue; /* the emulated version does not know it yet */
+        struct str values[] = { str_of(gate_name(gate)), str_of(stage) };
         series_set(metric_series(enabled, values), gate_on(gates, gate));
     }
 }

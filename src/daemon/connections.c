@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "daemon/client_metrics.h"
+#include "http/url.h"
 
 enum { MAIN, EVENTS, LEASE, N_CLIENTS };
 
@@ -11,33 +13,46 @@ struct connections {
     struct arena arena;
     struct client_config config;
     struct rest *rests[N_CLIENTS];
+    struct client_metrics *metrics; /* NULL: nothing is counted */
     uint32_t n_running;
     void (*stopped)(void *context);
     void *context;
 };
 
-/* A server's address given on the command line needs no kubeconfig. */
-static enum err_code find_server(struct connections *c, const struct connections_options *o, struct err *e)
+enum err_code client_config_find(struct arena *a, const char *kubeconfig, const char *master,
+                                 struct client_config *ret_config, struct err *e)
 {
-    struct arena *a = &c->arena;
-    bool has_file = o->kubeconfig && o->kubeconfig[0], has_master = o->master && o->master[0];
-    if (!has_file && !has_master) {
-        enum err_code rc = client_config_in_cluster(a, getenv("KUBERNETES_SERVICE_HOST"),
-                                                    getenv("KUBERNETES_SERVICE_PORT"), IN_CLUSTER_FOLDER, &c->config, e);
-        if (rc == ERR_NOT_FOUND)
-            return err_set(e, ERR_BAD_REQUEST, "invalid configuration: no configuration has been provided, try setting "
-                                               "KUBERNETES_MASTER environment variable");
-        return rc;
-    }
+    bool has_file = kubeconfig && kubeconfig[0], has_master = master && master[0];
+    if (!has_file && !has_master)
+        return client_config_in_cluster(a, getenv("KUBERNETES_SERVICE_HOST"), getenv("KUBERNETES_SERVICE_PORT"),
+                                        IN_CLUSTER_FOLDER, ret_config, e);
     if (!has_file) {
-        c->config = (struct client_config){ .server = arena_str(a, str_of(o->master)), .ns = STR("default") };
+        *ret_config = (struct client_config){ .server = arena_str(a, str_of(master)), .ns = STR("default") };
         return ERR_OK;
     }
     struct kubeconfig file;
-    struct kubeconfig_overrides overrides = { .server = has_master ? o->master : NULL };
-    if (kubeconfig_load(a, &(struct kubeconfig_sources){ .path = o->kubeconfig }, &file, e))
+    struct kubeconfig_overrides overrides = { .server = has_master ? master : NULL };
+    if (kubeconfig_load(a, &(struct kubeconfig_sources){ .path = kubeconfig }, &file, e))
         return e->code;
-    return kubeconfig_resolve(a, &file, &overrides, &c->config, e);
+    return kubeconfig_resolve(a, &file, &overrides, ret_config, e);
+}
+
+static enum err_code find_server(struct connections *c, const struct connections_options *o, struct err *e)
+{
+    enum err_code rc = client_config_find(&c->arena, o->kubeconfig, o->master, &c->config, e);
+    if (rc == ERR_NOT_FOUND)
+        return err_set(e, ERR_BAD_REQUEST, "invalid configuration: no configuration has been provided, try setting "
+                                           "KUBERNETES_MASTER environment variable");
+    return rc;
+}
+
+/* "host:port" of the server, for labels. */
+static struct str host_of(struct arena *a, struct str server)
+{
+    struct err e;
+    struct url url;
+    err_init(&e, a);
+    return url_parse(server, a, &url, &e) ? server : url.authority;
 }
 
 static enum err_code make_client(struct connections *c, const struct connections_options *o, int which,
@@ -51,6 +66,8 @@ static enum err_code make_client(struct connections *c, const struct connections
         .user_agent = arena_printf(&c->arena, "%s/%s", o->user_agent, suffix),
         .media = is_json ? MEDIA_JSON : MEDIA_PROTOBUF,
     };
+    if (c->metrics)
+        options.observer = client_metrics_observer(c->metrics);
     return rest_new(&c->config, &options, &c->rests[which], e);
 }
 
@@ -75,6 +92,8 @@ static void free_all(struct connections *c)
     for (int i = 0; i < N_CLIENTS; i++)
         if (c->rests[i])
             rest_free(c->rests[i]);
+    if (c->metrics)
+        client_metrics_free(c->metrics);
     arena_fini(&c->arena);
     free(c);
 }
@@ -84,6 +103,8 @@ enum err_code connections_new(const struct connections_options *o, struct connec
     struct connections *c = mem_zalloc(sizeof(*c));
     arena_init(&c->arena);
     enum err_code rc = find_server(c, o, e);
+    if (!rc && o->metrics)
+        c->metrics = client_metrics_new(o->metrics, host_of(&c->arena, c->config.server));
     if (!rc)
         rc = make_client(c, o, MAIN, "scheduler", e);
     if (!rc)

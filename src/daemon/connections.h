@@ -9,7 +9,14 @@
 #include "client/rest.h"
 #include "config/config.h"
 
+struct metrics;
+
 struct connections;
+
+/* The configuration of a client: a kubeconfig, an address that counts before its own, or as a pod finds it. Empty or
+ * NULL: not given. Without any NOT_FOUND. */
+ERR_MUST_CHECK enum err_code client_config_find(struct arena *a, const char *kubeconfig, const char *master,
+                                                struct client_config *ret_config, struct err *e);
 
 struct connections_options {
     struct loop *loop;
@@ -19,6 +26,7 @@ struct connections_options {
     double qps;
     int burst;
     const char *user_agent; /* without what tells the clients apart */
+    struct metrics *metrics; /* where requests are counted; NULL: nowhere */
 };
 
 ERR_MUST_CHECK enum err_code connections_new(const struct connections_options *o, struct connections **ret_connections,

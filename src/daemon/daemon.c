@@ -16,11 +16,18 @@
 #include "base/log.h"
 #include "client/election.h"
 #include "client/event_recorder.h"
+#include "config/scheduler_check.h"
+#include "daemon/berth_metrics.h"
+#include "daemon/component_metrics.h"
 #include "daemon/connections.h"
 #include "daemon/debugger.h"
 #include "daemon/engine.h"
+#include "daemon/extender_client.h"
 #include "daemon/informers.h"
 #include "daemon/outbox.h"
+#include "daemon/process_metrics.h"
+#include "daemon/questions.h"
+#include "daemon/secure_port.h"
 #include "daemon/writer.h"
 
 enum { PULSE_MS = 100 }; /* how often those are asked that say when they are due, but not when that changes */
@@ -35,18 +42,28 @@ struct daemon {
     struct arena arena;
     uint64_t seed;
     struct loop *loop;
+    struct metrics *metrics, *slis; /* the pages /metrics and /metrics/slis */
+    struct health_metrics health;
+    struct leader_metrics leader;
+    struct berth_metrics own;
+    uint64_t n_slow_paths, n_events_lost; /* counted already */
     struct engine *engine;
     struct connections *connections;
-    struct event_recorder *events;
+    struct extender_client *extenders; /* NULL: there are none */
+    struct event_recorder *events, *leader_events;
     struct writer *writer;
     struct informers *informers;
+    struct debugger *debugger;
+    struct questions *questions;
+    struct secure_port *port;  /* NULL: nothing is served */
     struct election *election; /* NULL: no election */
+    const char *identity;
+    api_call discovery;
     struct loop_timer pulse;
     struct loop_mail synced, engine_ended;
-    struct debugger *debugger;
     uv_signal_t terminate, interrupt, user2;
     bool signalled;
-    uint32_t n_open_signals;
+    uint32_t n_to_stop, n_open_signals;
 };
 
 static void stop(struct daemon *d, int exit_code, const char *error, const char *last_words);
@@ -78,15 +95,34 @@ static const char *make_identity(struct daemon *d)
 
 /* ---- Leading ---- */
 
+/* As upstream writes it: an Event of core/v1 about the lease. */
+static void tell_leading(struct daemon *d)
+{
+    const struct config *c = d->o->config;
+    event_recorder_add(d->leader_events,
+                       &(struct event_to_record){
+                           .controller = c->profiles[0].scheduler_name,
+                           .type = STR("Normal"),
+                           .reason = STR("LeaderElection"),
+                           .note = str_of(arena_printf(&d->arena, "%s became leader", d->identity)),
+                           .regarding = { STR("Lease"), c->leader_election.resource_namespace,
+                                          c->leader_election.resource_name, election_lease_uid(d->election),
+                                          STR("coordination.k8s.io/v1"), election_lease_version(d->election) },
+                       });
+}
+
 static void on_leading(void *context)
 {
     struct daemon *d = context;
+    series_set(d->leader.is_leader, 1);
+    tell_leading(d);
     engine_schedule(d->engine, true);
 }
 
 static void on_lost(void *context)
 {
     struct daemon *d = context;
+    series_set(d->leader.is_leader, 0);
     stop(d, 1, NULL, "Leaderelection lost");
 }
 
@@ -114,10 +150,15 @@ static bool may_act(void *context)
 static void make_election(struct daemon *d)
 {
     const struct leader_election_config *c = &d->o->config->leader_election;
+    d->identity = make_identity(d);
+    d->leader = leader_metrics_add(d->metrics, arena_cstr(&d->arena, c->resource_name));
+    series_set(d->leader.is_leader, 0);
+    d->leader_events = event_recorder_new(connections_events(d->connections), loop_clock(d->loop), d->seed + 1);
+    event_recorder_use_core(d->leader_events);
     d->election = election_new(&(struct election_options){
         .api = connections_lease(d->connections),
         .clock = loop_clock(d->loop),
-        .identity = make_identity(d),
+        .identity = d->identity,
         .ns = arena_cstr(&d->arena, c->resource_namespace),
         .name = arena_cstr(&d->arena, c->resource_name),
         .lease_ms = c->lease_duration_ns / CLOCK_NS_PER_MS,
@@ -138,7 +179,7 @@ static void run_synced(struct loop_mail *own_mail)
     d->state = SYNCED;
     if (d->election)
         election_start(d->election);
-    else
+    else if (!d->o->flags->shadow)
         engine_schedule(d->engine, true);
 }
 
@@ -165,58 +206,219 @@ static void take_write(void *context, struct write *own_write)
         writer_add(d->writer, own_write);
 }
 
+/* ---- Time ---- */
+
+static void count_up(struct series *s, uint64_t *known, uint64_t now)
+{
+    series_add(s, (double)(now - *known));
+    *known = now;
+}
+
+static void publish(struct daemon *d)
+{
+    struct event_recorder_counts events = event_recorder_counts(d->events);
+    count_up(d->own.events_dropped, &d->n_events_lost, events.dropped + events.given_up + events.left_out);
+    if (d->election)
+        count_up(d->leader.slow_paths, &d->n_slow_paths, election_slow_paths(d->election));
+    series_set(d->own.writes_waiting, writer_n_open(d->writer));
+    series_set(d->own.inbox_depth, engine_n_mails(d->engine));
+    informers_publish(d->informers, &d->own);
+}
+
 static void pulse(struct loop_timer *t)
 {
     struct daemon *d = LIST_ITEM(t, struct daemon, pulse);
     int64_t now_ms = loop_now_ms(d->loop);
     if (d->election && election_due_ms(d->election) <= now_ms)
         election_tick(d->election);
+    if (d->state == STOPPING)
+        return;
     if (event_recorder_due_ms(d->events) <= now_ms)
         event_recorder_tick(d->events);
+    if (d->leader_events && event_recorder_due_ms(d->leader_events) <= now_ms)
+        event_recorder_tick(d->leader_events);
+    writer_tick(d->writer);
+    publish(d);
     loop_timer_set(d->loop, &d->pulse, now_ms + PULSE_MS);
 }
 
 /* ---- Start ---- */
 
-static enum err_code make_parts(struct daemon *d, struct err *e)
+/* What operators say of metrics counts before any is added. */
+static enum err_code make_metrics(struct daemon *d, struct err *e)
+{
+    const struct scheduler_flags *f = d->o->flags;
+    struct flag_pairs labels;
+    if (scheduler_metric_labels(f, &d->arena, &labels, e))
+        return e->code;
+    d->metrics = metrics_new();
+    d->slis = metrics_new();
+    for (size_t i = 0; i < f->disabled_metrics.n; i++)
+        metrics_disable(d->metrics, f->disabled_metrics.at[i]);
+    for (size_t i = 0; i < labels.n; i++) {
+        struct str metric = labels.at[i].key, label = metric;
+        const char *comma = memchr(metric.p, ',', metric.n);
+        metric.n = comma ? (size_t)(comma - metric.p) : metric.n;
+        label = comma ? str_range(comma + 1, label.p + label.n) : (struct str){ "", 0 };
+        metrics_allow_values(d->metrics, metric, label, labels.at[i].value);
+    }
+    process_metrics_add(d->metrics);
+    d->health = health_metrics_add(d->slis);
+    berth_metrics_add(d->metrics, &d->own);
+    component_metrics_add(d->metrics, &d->o->build, d->o->gates);
+    return ERR_OK;
+}
+
+static enum err_code make_engine(struct daemon *d, struct err *e)
 {
     const struct config *c = d->o->config;
+    const struct scheduler_flags *f = d->o->flags;
     struct features features = gates_features(d->o->gates);
     bool is_json = str_eq(c->client_connection.content_type, STR("application/json"));
-    if (engine_new(&(struct engine_options){ .clock = loop_clock(d->loop),
-                                             .config = d->o->config,
-                                             .features = &features,
-                                             .seed = d->seed,
-                                             .media = is_json ? MEDIA_JSON : MEDIA_PROTOBUF,
-                                             .synced = tell_synced,
-                                             .ended = tell_ended,
-                                             .context = d },
-                   &d->engine, e))
+    return engine_new(&(struct engine_options){
+                          .clock = loop_clock(d->loop),
+                          .loop = d->loop,
+                          .config = c,
+                          .features = &features,
+                          .unschedulable_ms_max = f->pod_max_in_unschedulable_pods_duration_ns / CLOCK_NS_PER_MS,
+                          .seed = d->seed,
+                          .media = is_json ? MEDIA_JSON : MEDIA_PROTOBUF,
+                          .metrics = d->metrics,
+                          .own_metrics = &d->own,
+                          .batching = gate_on(d->o->gates, GATE_OpportunisticBatching),
+                          .async_api_calls = gate_on(d->o->gates, GATE_SchedulerAsyncAPICalls),
+                          .n_decisions = (uint32_t)f->decisions,
+                          .shadow = f->shadow,
+                          .synced = tell_synced,
+                          .ended = tell_ended,
+                          .context = d,
+                      },
+                      &d->engine, e);
+}
+
+static bool is_synced(void *context)
+{
+    const struct daemon *d = context;
+    return d->state != STARTING;
+}
+
+static bool is_stopping(void *context)
+{
+    const struct daemon *d = context;
+    return d->state == STOPPING;
+}
+
+/* The address is taken before any client is made, as upstream does. */
+static enum err_code make_port(struct daemon *d, struct err *e)
+{
+    if (d->o->flags->secure_port == 0)
+        return ERR_OK;
+    struct strbuf configz;
+    strbuf_init(&configz, STRBUF_NO_MAX);
+    const struct setup *setup = engine_setup(d->engine);
+    config_trim_args(&d->arena, setup->config, setup->registry);
+    config_add_json(&configz, setup->config);
+    struct str text = arena_str(&d->arena, strbuf_str(&configz));
+    strbuf_fini(&configz);
+    d->questions = questions_new(d->engine, d->loop, loop_clock(d->loop));
+    size_t n_routes;
+    const struct ops_route *routes = questions_routes(d->questions, &n_routes);
+    return secure_port_new(&(struct secure_port_options){ .loop = d->loop,
+                                                          .flags = d->o->flags,
+                                                          .gates = d->o->gates,
+                                                          .metrics = d->metrics,
+                                                          .slis = d->slis,
+                                                          .health = d->health,
+                                                          .configz = text,
+                                                          .leader_elects = d->o->config->leader_election.leader_elect,
+                                                          .profiling = d->o->config->enable_profiling,
+                                                          .routes = routes,
+                                                          .n_routes = n_routes,
+                                                          .is_synced = is_synced,
+                                                          .is_stopping = is_stopping,
+                                                          .context = d,
+                                                          .seed = d->seed },
+                           &d->port, e);
+}
+
+static enum err_code make_extenders(struct daemon *d, struct err *e)
+{
+    const struct setup *s = engine_setup(d->engine);
+    if (s->n_extenders == 0)
+        return ERR_OK;
+    struct extender_client_options o = { .loop = d->loop,
+                                         .extenders = config_extender_order(&d->arena, s->config),
+                                         .n_extenders = s->n_extenders };
+    if (extender_client_new(&o, &d->extenders, e))
         return e->code;
-    const char *agent = arena_printf(&d->arena, "kube-scheduler/v1.36.4 (linux/amd64) kubernetes/%.7s", d->o->commit);
-    if (connections_new(&(struct connections_options){ .loop = d->loop,
-                                                       .kubeconfig = arena_cstr(&d->arena, c->client_connection.kubeconfig),
-                                                       .content_type = c->client_connection.content_type,
-                                                       .qps = (double)c->client_connection.qps,
-                                                       .burst = c->client_connection.burst,
-                                                       .user_agent = agent },
-                        &d->connections, e))
-        return e->code;
-    if (c->leader_election.leader_elect)
+    engine_connect_extenders(d->engine, d->extenders);
+    return ERR_OK;
+}
+
+static enum err_code make_clients(struct daemon *d, struct err *e)
+{
+    const struct client_connection_config *c = &d->o->config->client_connection;
+    struct connections_options o = {
+        .loop = d->loop,
+        .kubeconfig = arena_cstr(&d->arena, c->kubeconfig),
+        .master = arena_cstr(&d->arena, d->o->flags->master),
+        .content_type = c->content_type,
+        .qps = (double)c->qps,
+        .burst = c->burst,
+        .user_agent = arena_printf(&d->arena, "kube-scheduler/%.*s (%s) kubernetes/%.7s",
+                                   STR_ARG(scheduler_flags_version(d->o->flags)), d->o->build.platform,
+                                   d->o->build.git_commit),
+        .metrics = d->metrics,
+    };
+    return connections_new(&o, &d->connections, e);
+}
+
+static void make_others(struct daemon *d)
+{
+    const struct api *api = connections_main(d->connections);
+    if (d->o->config->leader_election.leader_elect && !d->o->flags->shadow)
         make_election(d);
     d->events = event_recorder_new(connections_events(d->connections), loop_clock(d->loop), d->seed);
     d->writer = writer_new(&(struct writer_options){ .loop = d->loop,
-                                                     .api = connections_main(d->connections),
+                                                     .api = api,
                                                      .engine = d->engine,
                                                      .events = d->events,
                                                      .may_act = d->election ? may_act : NULL,
                                                      .context = d,
                                                      .seed = d->seed });
     outbox_connect(engine_outbox(d->engine), d->loop, take_write, d);
-    d->debugger = debugger_new(d->engine, connections_main(d->connections));
-    d->informers = informers_new(&(struct informers_options){
-        .loop = d->loop, .api = connections_main(d->connections), .engine = d->engine, .seed = d->seed });
+    d->debugger = debugger_new(d->engine, api);
+    d->informers = informers_new(
+        &(struct informers_options){ .loop = d->loop,
+                                     .api = api,
+                                     .engine = d->engine,
+                                     .no_streaming = !gate_on(d->o->gates, GATE_WatchListClient),
+                                     .seed = d->seed });
+}
+
+static enum err_code make_parts(struct daemon *d, struct err *e)
+{
+    if (make_metrics(d, e) || make_engine(d, e) || make_port(d, e) || make_extenders(d, e) || make_clients(d, e))
+        return e->code;
+    make_others(d);
     return ERR_OK;
+}
+
+/* A server without events.k8s.io gets Events of core/v1. */
+static void on_discovery(void *context, const struct api_answer *answer)
+{
+    struct daemon *d = context;
+    d->discovery = 0;
+    if (answer->status == 404)
+        event_recorder_use_core(d->events);
+    informers_start(d->informers);
+}
+
+static void on_port(void *context, const char *error)
+{
+    struct daemon *d = context;
+    if (error)
+        stop(d, 1, error, "command failed");
 }
 
 static void on_signal(uv_signal_t *handle, int signum)
@@ -226,7 +428,7 @@ static void on_signal(uv_signal_t *handle, int signum)
         _exit(1);
     d->signalled = true;
     LOG(1, "Received a signal", KI("signal", signum));
-    if (d->election)
+    if (d->election || d->o->flags->shadow)
         stop(d, 0, NULL, "Requested to terminate, exiting");
     else
         stop(d, 1, "finished without leader elect", "command failed");
@@ -252,11 +454,20 @@ static enum err_code start(struct daemon *d, struct err *e)
     watch_signal(d, &d->terminate, SIGTERM, on_signal);
     watch_signal(d, &d->interrupt, SIGINT, on_signal);
     watch_signal(d, &d->user2, SIGUSR2, on_user2);
-    if (make_parts(d, e) || engine_start(d->engine, e))
+    if (make_parts(d, e))
         return e->code;
+    LOG(0, "Starting Kubernetes Scheduler", KS("version", scheduler_flags_version(d->o->flags)),
+        KS("berth", d->o->build.git_commit));
+    if (engine_start(d->engine, e))
+        return e->code;
+    if (d->port)
+        secure_port_begin(d->port, on_port, d);
     d->pulse.fire = pulse;
     pulse(&d->pulse);
-    informers_start(d->informers);
+    const struct api *api = connections_main(d->connections);
+    struct api_request request = { .lane = API_LANE_READ, .method = "GET", .target = STR("/apis/events.k8s.io/v1"),
+                                   .timeout_ms = 30 * 1000 };
+    d->discovery = api->send(api->context, &request, on_discovery, d);
     return ERR_OK;
 }
 
@@ -268,7 +479,7 @@ static void stop(struct daemon *d, int exit_code, const char *error, const char 
         return;
     d->state = STOPPING;
     d->exit_code = exit_code;
-    d->error = error;
+    d->error = error ? arena_cstr(&d->arena, str_of(error)) : NULL;
     d->last_words = last_words;
     engine_schedule(d->engine, false);
     if (d->election)
@@ -277,28 +488,47 @@ static void stop(struct daemon *d, int exit_code, const char *error, const char 
         end(d);
 }
 
-static void connections_stopped(void *context)
+static void one_stopped(void *context)
 {
     struct daemon *d = context;
-    loop_stop(d->loop);
+    if (--d->n_to_stop == 0)
+        loop_stop(d->loop);
 }
 
 static void run_engine_ended(struct loop_mail *own_mail)
 {
     struct daemon *d = MAIL_ITEM(own_mail, struct daemon, engine_ended.mail);
-    connections_stop(d->connections, connections_stopped, d);
+    d->n_to_stop = 1 + (d->extenders != NULL);
+    if (d->extenders)
+        extender_client_stop(d->extenders, one_stopped, d);
+    connections_stop(d->connections, one_stopped, d);
 }
 
-/* From the outside in: nothing comes, nothing goes, then the thread ends, then the connections. */
+static void port_stopped(void *context)
+{
+    struct daemon *d = context;
+    engine_connect_extenders(d->engine, NULL);
+    engine_end(d->engine);
+}
+
+/* From the outside in: nothing comes, nothing goes, nobody asks; then the thread ends, then the connections. */
 static void end(struct daemon *d)
 {
+    const struct api *api = connections_main(d->connections);
     loop_timer_stop(d->loop, &d->pulse);
+    if (d->discovery)
+        api->cancel(api->context, d->discovery);
     informers_stop(d->informers);
     event_recorder_free(d->events);
+    if (d->leader_events)
+        event_recorder_free(d->leader_events);
     writer_free(d->writer);
-    d->events = NULL;
+    d->events = d->leader_events = NULL;
     d->writer = NULL;
-    engine_end(d->engine);
+    if (d->port)
+        secure_port_stop(d->port, port_stopped, d);
+    else
+        port_stopped(d);
 }
 
 static void signal_closed(uv_handle_t *handle)
@@ -307,20 +537,32 @@ static void signal_closed(uv_handle_t *handle)
     d->n_open_signals--;
 }
 
-static void free_parts(struct daemon *d)
+static void close_signals(struct daemon *d)
 {
-    election_free(d->election);
-    debugger_free(d->debugger);
-    engine_free(d->engine);
-    informers_free(d->informers);
-    connections_free(d->connections);
     d->n_open_signals = 3;
     uv_close((uv_handle_t *)&d->terminate, signal_closed);
     uv_close((uv_handle_t *)&d->interrupt, signal_closed);
     uv_close((uv_handle_t *)&d->user2, signal_closed);
     while (d->n_open_signals)
         loop_run_once(d->loop, true);
+}
+
+static void free_parts(struct daemon *d)
+{
+    if (d->election)
+        election_free(d->election);
+    debugger_free(d->debugger);
+    secure_port_free(d->port);
+    engine_free(d->engine);
+    questions_free(d->questions);
+    informers_free(d->informers);
+    if (d->extenders)
+        extender_client_free(d->extenders);
+    connections_free(d->connections);
+    close_signals(d);
     loop_free(d->loop);
+    metrics_free(d->metrics);
+    metrics_free(d->slis);
     arena_fini(&d->arena);
 }
 

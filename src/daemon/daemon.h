@@ -6,13 +6,14 @@
 #include "config/config.h"
 #include "config/features.h"
 #include "config/scheduler_flags.h"
+#include "daemon/component_metrics.h"
 
 struct daemon_options {
     const struct scheduler_flags *flags;
     const struct gates *gates;
     const struct config *config; /* completed and valid */
     struct str config_text; /* of the file; empty: there was none */
-    const char *commit;     /* of this build */
+    struct component_build build; /* what this program is */
 };
 
 /* Until a signal, the loss of the lease or an error; the exit code. */

@@ -10,7 +10,6 @@
 #include "daemon/debug.h"
 
 #define TEXT "text/plain; charset=utf-8"
-#define METRICS_TYPE METRICS_CONTENT_TYPE "; escaping=underscores"
 
 /* Answers of /metrics grow with the cluster's labels; this is far above what registries bound them to. */
 enum { METRICS_BYTES_MAX = 256 << 20 };
@@ -75,7 +74,7 @@ static void serve_metrics(void *context, struct ops_exchange *x)
     if (m->page.write(m->page.context, &text)) {
         ops_add_header(x, "process-start-time-unix", number_text(stream_arena(x->stream),
                                                                 (uint64_t)m->owner->options.zpages.start_s));
-        ops_answer_packed(x, 200, METRICS_TYPE, strbuf_str(&text));
+        ops_answer_packed(x, 200, METRICS_CONTENT_TYPE, strbuf_str(&text));
     } else {
         ops_answer(x, 200, NULL, STR(""));
     }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "daemon/berth_metrics.h"
 #include "daemon/extender_calls.h"
 #include "daemon/intake.h"
 #include "daemon/outbox.h"
@@ -98,6 +99,8 @@ static void publish(struct engine *e)
 {
     if (e->metrics)
         sched_publish_metrics(e->sched);
+    if (e->o.own_metrics && e->decisions)
+        series_set(e->o.own_metrics->decisions_kept, decisions_counts(e->decisions).n);
     e->published_ms = engine_now_ms(e);
 }
 
@@ -124,9 +127,15 @@ bool engine_turn(struct engine *e)
 static void *run(void *context)
 {
     struct engine *e = context;
-    while (!e->ending)
-        if (!engine_turn(e))
-            sleep_until_due(e);
+    int64_t woken_ns = clock_mono_ns(e->o.clock);
+    while (!e->ending) {
+        if (engine_turn(e))
+            continue;
+        if (e->o.own_metrics)
+            series_observe(e->o.own_metrics->turn_seconds, (double)(clock_mono_ns(e->o.clock) - woken_ns) / 1e9);
+        sleep_until_due(e);
+        woken_ns = clock_mono_ns(e->o.clock);
+    }
     e->o.ended(e->o.context);
     return NULL;
 }
@@ -328,6 +337,16 @@ void engine_free(struct engine *e)
     mailbox_fini(&e->box);
     sym_fini(&e->syms);
     free(e);
+}
+
+uint32_t engine_n_mails(const struct engine *e)
+{
+    return atomic_load_explicit(&e->box.n_mails, memory_order_relaxed);
+}
+
+const struct berth_metrics *engine_own_metrics(const struct engine *e)
+{
+    return e->o.own_metrics;
 }
 
 struct sched *engine_sched(struct engine *e)

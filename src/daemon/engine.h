@@ -19,6 +19,7 @@
 #include "sched/record.h"
 #include "sched/sched.h"
 
+struct berth_metrics;
 struct decisions;
 struct engine;
 struct extender_client;
@@ -43,6 +44,7 @@ struct engine_options {
     enum media media;             /* of bodies that are written */
     struct loop *loop;            /* whose sockets extenders are asked over */
     struct metrics *metrics;      /* where the scheduler's own are added; NULL: nothing is measured */
+    const struct berth_metrics *own_metrics; /* of the thread itself; NULL with metrics */
     bool batching, async_api_calls; /* gates that only metrics look at */
     uint32_t n_decisions;         /* that are kept; 0: none */
     bool shadow;                  /* decides nothing, and compares the choices of another scheduler */
@@ -74,6 +76,8 @@ void engine_wake(struct engine *e);
  * there may be more to do. */
 bool engine_turn(struct engine *e);
 int64_t engine_now_ms(const struct engine *e);
+/* Mail that waits; any thread. */
+uint32_t engine_n_mails(const struct engine *e);
 struct sched *engine_sched(struct engine *e);
 struct sym_table *engine_syms(struct engine *e);
 const struct setup *engine_setup(const struct engine *e);
@@ -82,6 +86,7 @@ struct intake *engine_intake(struct engine *e);
 struct raw_objects *engine_raw_objects(struct engine *e);
 struct volume_waits *engine_volume_waits(struct engine *e);
 /* NULL where there is none. */
+const struct berth_metrics *engine_own_metrics(const struct engine *e);
 struct recorder *engine_recorder(struct engine *e);
 struct decisions *engine_decisions(struct engine *e);
 struct shadow *engine_shadow(struct engine *e);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "daemon/berth_metrics.h"
 #include "daemon/intake.h"
 
 /* One resource's reflector, and what its functions are called with. */
@@ -10,6 +11,7 @@ struct informer {
     struct informers *all;
     enum watched resource;
     struct reflector *reflector;
+    uint64_t n_errors; /* that metrics have counted */
 };
 
 /* Lives until the last batch is back, which may be after the informers. */
@@ -182,15 +184,11 @@ void informers_free(struct informers *i)
     free(i);
 }
 
-struct reflector_counts informers_counts(const struct informers *i)
+void informers_publish(struct informers *i, const struct berth_metrics *m)
 {
-    struct reflector_counts sum = { 0 };
     for (int r = 0; r < N_WATCHED && !i->stopped; r++) {
-        struct reflector_counts c = reflector_counts(i->at[r].reflector);
-        sum.lists += c.lists;
-        sum.watches += c.watches;
-        sum.events += c.events;
-        sum.errors += c.errors;
+        uint64_t now = reflector_counts(i->at[r].reflector).errors;
+        for (; i->at[r].n_errors < now; i->at[r].n_errors++)
+            berth_metrics_watch_restarted(m, strrchr(watched_rows[r].path, '/') + 1);
     }
-    return sum;
 }

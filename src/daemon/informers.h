@@ -13,6 +13,7 @@
 
 #define INFORMERS_BYTES_MAX (32 << 20)
 
+struct berth_metrics;
 struct informers;
 
 struct informers_options {
@@ -31,5 +32,5 @@ void informers_start(struct informers *i);
 /* Nothing is received any more. */
 void informers_stop(struct informers *i);
 
-/* Of all reflectors together. */
-struct reflector_counts informers_counts(const struct informers *i);
+/* Counts what has begun anew since the last time. */
+void informers_publish(struct informers *i, const struct berth_metrics *m);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "daemon/berth_metrics.h"
 #include "daemon/raw_objects.h"
 #include "insight/shadow.h"
 
@@ -251,6 +252,17 @@ static void end_list(struct intake *i, enum watched resource)
 
 /* ---- Items ---- */
 
+static enum err_code timed_decode(struct engine *e, const struct intake_item *item, const struct any_form **ret_form,
+                                  struct err *error)
+{
+    const struct berth_metrics *m = engine_own_metrics(e);
+    int64_t begun_ns = m ? clock_mono_ns(&clock_real) : 0;
+    enum err_code rc = decode(e, item, ret_form, error);
+    if (m)
+        series_observe(m->decode_seconds, (double)(clock_mono_ns(&clock_real) - begun_ns) / 1e9);
+    return rc;
+}
+
 static void take_object(struct intake *i, const struct intake_item *item)
 {
     struct engine *e = i->o.engine;
@@ -258,7 +270,7 @@ static void take_object(struct intake *i, const struct intake_item *item)
     struct err error;
     err_init(&error, &i->scratch);
     i->counts.n_objects++;
-    if (decode(e, item, &form, &error)) {
+    if (timed_decode(e, item, &form, &error)) {
         i->counts.n_failed++;
         i->listings[item->resource].unsure = true;
         LOG_ERROR(error.message, "Unable to decode an object", KS("path", watched_rows[item->resource].path));
