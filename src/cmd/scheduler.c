@@ -51,7 +51,7 @@ static int print_help(const struct command *c)
 }
 
 /* `usage` before it: the flags themselves are wrong. */
-static int refuse(bool usage, const char *message)
+static int refuse(bool usage, const char *label, const char *message)
 {
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
@@ -59,8 +59,8 @@ static int refuse(bool usage, const char *message)
         scheduler_flags_add_usage(&text, cmd_columns());
         strbuf_add_char(&text, '\n');
     }
-    STRBUF_ADD_LIT(&text, "Error: ");
-    printable_add_lines(&text, str_of(message));
+    strbuf_add_text(&text, label);
+    printable_add(&text, str_of(message));
     strbuf_add_char(&text, '\n');
     cmd_write_error(strbuf_str(&text));
     strbuf_fini(&text);
@@ -77,7 +77,7 @@ static int refuse_arguments(const struct flag_strings *arguments)
         strbuf_add_quoted_shown(&text, arguments->at[i]);
     }
     strbuf_add_char(&text, ']');
-    refuse(false, strbuf_cstr(&text));
+    refuse(false, "Error: ", strbuf_cstr(&text));
     strbuf_fini(&text);
     return 1;
 }
@@ -247,10 +247,8 @@ static int begin(struct start *s)
     log_gates(&s->gates);
     if (asks_version(&s->flags))
         return print_version(s);
-    if (scheduler_options_logs(&s->flags, &s->gates, &s->e)) {
-        cmd_write_error(str_of(arena_printf(&s->arena, "%s\n", s->e.message)));
-        return 1;
-    }
+    if (scheduler_options_logs(&s->flags, &s->gates, &s->e))
+        return refuse(false, "", s->e.message);
     log_flags(s);
     int code = check(s);
     if (!code)
@@ -269,7 +267,7 @@ static int run(const struct command *c, int argc, char **argv)
     arena_init(&s.arena);
     err_init(&s.e, &s.arena);
     if (scheduler_flags_parse(&s.flags, &s.arena, argc, argv, &s.e))
-        code = refuse(true, s.e.message);
+        code = refuse(true, "Error: ", s.e.message);
     else if (s.flags.help)
         code = print_help(c);
     else if (has_arguments(&s.flags.given.arguments))

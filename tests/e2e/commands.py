@@ -45,7 +45,7 @@ def check_help():
     check(code == 2 and not nothing and usage == out, "without a command: %d" % code, usage)
     code, nothing, usage = berth("fly")
     check(code == 2 and not nothing and usage == b'berth: there is no command "fly"\n\n' + out, "an unknown one: %d" % code, usage)
-    for command in cli.COMMANDS:
+    for command in cli.PLAIN_COMMANDS:
         check_help_of(command)
 
 

@@ -37,7 +37,7 @@ def check_option(command, option):
 
 
 def check_rest():
-    for command in cli.COMMANDS:
+    for command in cli.PLAIN_COMMANDS:
         for wrong in ("--nothing", "-z", "--forceful", "--force=1"):
             code, out, err = berth(command, wrong)
             check(code == 2 and not out, "%s %s: exit code %d" % (command, wrong, code), err)
@@ -52,7 +52,7 @@ def check_rest():
 
 def main():
     n = 0
-    for command in cli.COMMANDS:
+    for command in cli.PLAIN_COMMANDS:
         for option in options_of(command):
             check_option(command, option)
             n += 1

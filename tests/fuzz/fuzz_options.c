@@ -1,7 +1,7 @@
 /* tests/fuzz/fuzz_options.c - any bytes as a command line: lines are its words, the first one names the command.
  *
- * The commands are the real ones up to where they would read a file, which here is never there; of simulate only the
- * command line is parsed. All ends with one of the exit codes for bad input or wrong usage, and after something was
+ * The commands are the real ones up to where they would read a file, which here is never there; of simulate and
+ * scheduler only the command line is parsed. All ends with one of the exit codes for bad input or wrong usage, and after something was
  * said about it, or with 0 for help. */
 #include <errno.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 #include "cmd/cluster_files.h"
 #include "cmd/setup.h"
 #include "cmd/simulate_options.h"
+#include "config/scheduler_options.h"
 #include "tests/test.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -123,6 +124,38 @@ static int parse_simulate(const struct command *c, int argc, char **argv)
     return code;
 }
 
+/* All that is looked at before a file is read; what each flag says can be printed. */
+static int parse_scheduler(const struct command *c, int argc, char **argv)
+{
+    struct arena a;
+    struct err e;
+    struct scheduler_flags f;
+    struct gates g;
+    struct scheduler_tls tls;
+    struct flag_strings warnings = { 0 };
+    size_t n_texts;
+    arena_init(&a);
+    err_init(&e, &a);
+    bool failed = scheduler_flags_parse(&f, &a, argc, argv, &e);
+    int code = 0;
+    if (!failed && f.help) {
+        struct strbuf help;
+        strbuf_init(&help, STRBUF_NO_MAX);
+        scheduler_flags_add_usage(&help, (unsigned)f.v & 255);
+        code = cmd_print(c, CMD_TEXT, strbuf_str(&help));
+        strbuf_fini(&help);
+    } else {
+        f.allow_metric_labels_manifest = (struct str){ NULL, 0 };
+        failed = failed || scheduler_options_gates(&f, &g, &e) || scheduler_check_logs(&f, &g, &e) ||
+                 scheduler_check_flags(&f, &g, &warnings, &e) || scheduler_check_serving(&f, &a, &tls, &e);
+        if (!failed)
+            scheduler_flags_texts(&f, &a, &n_texts);
+        code = cmd_fail(c, 1, "%s", failed ? e.message : "no daemon");
+    }
+    arena_fini(&a);
+    return code;
+}
+
 static int run_nothing(const struct command *c, int argc, char **argv)
 {
     (void)argc;
@@ -131,6 +164,7 @@ static int run_nothing(const struct command *c, int argc, char **argv)
 }
 
 const struct command simulate_command = { "simulate", "", simulate_help, parse_simulate };
+const struct command scheduler_command = { "scheduler", "", NULL, parse_scheduler };
 const struct command bench_command = { "bench", "", "help", run_nothing };
 const struct command version_command = { "version", "", "help", run_nothing };
 
@@ -145,7 +179,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     char *text = malloc(n + 1);
     memcpy(text, data, n);
     text[n] = '\0';
-    words[0] = text + n; /* the program's name: nobody looks */
+    words[0] = text + n; /* the program's name: none that means anything */
     for (char *word = text; n_words < WORDS_MAX && word;) {
         words[n_words++] = word;
         word = strchr(word, '\n');
