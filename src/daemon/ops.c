@@ -21,6 +21,7 @@ struct ops {
     struct ops_handlers handlers;
     const struct ops_route *by_priority[OPS_ROUTES_MAX]; /* those that take what is below, best first */
     size_t n_below;
+    size_t bodies_bytes; /* of all exchanges, waiting to be served */
     void (*stopped)(void *context);
     void *stopped_context;
 };
@@ -33,8 +34,10 @@ struct ops_inner {
     struct authz_call authz;
     struct headers headers; /* of the answer */
     struct strbuf body;
+    uint64_t n_body; /* bytes that came */
     int64_t begun_ns;
-    bool allowed, body_ended, too_large, served;
+    bool is_path;    /* its target makes sense */
+    bool begun, allowed, body_ended, too_large, served;
 };
 
 /* ---- Answers ---- */
@@ -210,6 +213,27 @@ static int by_depth(const void *a, const void *b)
     return strlen(x) != strlen(y) ? (strlen(x) > strlen(y) ? -1 : 1) : strcmp(y, x);
 }
 
+static void drop_body(struct ops_exchange *x)
+{
+    x->ops->bodies_bytes -= x->inner->body.n;
+    strbuf_fini(&x->inner->body);
+    strbuf_init(&x->inner->body, 0);
+}
+
+static void keep_body(struct ops_exchange *x, struct str bytes)
+{
+    struct ops_inner *in = x->inner;
+    if (in->too_large)
+        return;
+    size_t before = in->body.n;
+    if (x->ops->bodies_bytes + bytes.n <= OPS_BODIES_BYTES_MAX)
+        strbuf_add_str(&in->body, bytes);
+    x->ops->bodies_bytes += in->body.n - before;
+    in->too_large = in->body.n - before != bytes.n;
+    if (in->too_large)
+        drop_body(x);
+}
+
 /* When all that it needs is there. */
 static void serve_if_ready(struct ops_exchange *x)
 {
@@ -224,7 +248,7 @@ static void serve_if_ready(struct ops_exchange *x)
         ops_answer_error(x, 413, "the request's body is too large");
     } else {
         x->body = arena_str(stream_arena(x->stream), strbuf_str(&in->body));
-        strbuf_fini(&in->body);
+        drop_body(x);
         route->serve(route->context, x); /* last: the stream may be another's after it */
     }
 }
@@ -272,6 +296,11 @@ static void authenticated(struct authn_call *c)
 
 static void begin(struct ops_exchange *x)
 {
+    if (!x->inner->is_path) {
+        ops_add_header(x, "connection", STR("close"));
+        ops_answer(x, 400, "text/plain; charset=utf-8", STR("400 Bad Request"));
+        return;
+    }
     static const struct str group = { GROUP_UNAUTHENTICATED, sizeof(GROUP_UNAUTHENTICATED) - 1 };
     static const struct user anonymous = { .name = { USER_ANONYMOUS, sizeof(USER_ANONYMOUS) - 1 },
                                            .groups = { &group, 1 } };
@@ -284,17 +313,26 @@ static void begin(struct ops_exchange *x)
 
 /* ---- Exchanges ---- */
 
+static void go_on(struct ops_exchange *x)
+{
+    struct ops_inner *in = x->inner;
+    if (!in->begun && (in->body_ended || in->n_body > OPS_AWAITED_BODY_BYTES)) {
+        in->begun = true;
+        begin(x);
+    } else {
+        serve_if_ready(x);
+    }
+}
+
 static void on_body(struct stream *s, struct str bytes)
 {
     struct ops_exchange *x = stream_user(s);
     struct ops_inner *in = x->inner;
     stream_consume(s, bytes.n);
-    if (in->served || !in->route || !in->route->reads_body)
-        return;
-    strbuf_add_str(&in->body, bytes);
-    in->too_large |= in->body.overflow;
-    if (in->too_large)
-        serve_if_ready(x);
+    in->n_body += bytes.n;
+    if (!in->served && in->route && in->route->reads_body)
+        keep_body(x, bytes);
+    go_on(x);
 }
 
 static void on_end(struct stream *s, const struct headers *trailers)
@@ -302,7 +340,7 @@ static void on_end(struct stream *s, const struct headers *trailers)
     (void)trailers;
     struct ops_exchange *x = stream_user(s);
     x->inner->body_ended = true;
-    serve_if_ready(x);
+    go_on(x);
 }
 
 static void on_closed(struct stream *s, const struct stream_result *result)
@@ -312,7 +350,7 @@ static void on_closed(struct stream *s, const struct stream_result *result)
     struct ops_inner *in = x->inner;
     authn_leave(&in->authn);
     authz_leave(&in->authz);
-    strbuf_fini(&in->body);
+    drop_body(x);
     if (x->gone)
         x->gone(x);
 }
@@ -331,17 +369,11 @@ static void on_request(void *context, struct stream *s, const struct head *reque
     x->stream = s;
     x->head = request;
     stream_attach(s, &exchange_events, x);
-    if (!target_read(a, request->target, &x->target)) {
-        strbuf_init(&in->body, 0);
-        ops_add_header(x, "connection", STR("close"));
-        ops_answer(x, 400, "text/plain; charset=utf-8", STR("400 Bad Request"));
-        return;
-    }
+    in->is_path = target_read(a, request->target, &x->target);
     x->pretty = wants_pretty(request, &x->target);
-    in->route = find_route(o, x->target.path);
+    in->route = in->is_path ? find_route(o, x->target.path) : NULL;
     size_t max = in->route && in->route->body_bytes_max ? in->route->body_bytes_max : OPS_BODY_BYTES_MAX;
     strbuf_init(&in->body, max);
-    begin(x);
 }
 
 /* ---- Listening ---- */

@@ -10,7 +10,11 @@
  * goes to the route of exactly that path, or to the longest of those that take all below theirs; otherwise it is a 404,
  * after authorization, so that strangers do not learn what there is.
  *
- * Bounds: those of http/limits.h, OPS_CONNECTIONS_MAX connections, OPS_BODY_BYTES_MAX of a request's body.
+ * A request with a body is answered when all of it, or much of it, is there: some clients do not see an answer that
+ * comes while they are still sending.
+ *
+ * Bounds: those of http/limits.h, OPS_CONNECTIONS_MAX connections, OPS_BODY_BYTES_MAX of a request's body and
+ * OPS_BODIES_BYTES_MAX of all.
  *
  * Thread: the loop's.    Owns: its server and TLS context; copies of serving options. Handlers, routes, authn and authz are
  * the caller's and outlive it. */
@@ -26,6 +30,8 @@
 enum {
     OPS_CONNECTIONS_MAX = 1000,
     OPS_BODY_BYTES_MAX = 1 << 20, /* for routes that read one and say no limit of their own */
+    OPS_BODIES_BYTES_MAX = 64 << 20, /* of all requests together: who sends them may be anybody yet */
+    OPS_AWAITED_BODY_BYTES = 64 << 10, /* a request is looked at when it has ended, or so much of it came */
     OPS_STREAMS = 100,            /* of a connection, when the options say 0; as upstream */
     OPS_TLS_LOOK_MS = 60000,      /* between two looks at files of certificates */
     OPS_ROUTES_MAX = 100,
@@ -88,7 +94,7 @@ struct ops_route {
     const char *path;
     bool below;      /* takes every path that begins so; ends in "/" */
     bool reads_body; /* served when all of it is there */
-    size_t body_bytes_max; /* more is 413; 0 = OPS_BODY_BYTES_MAX */
+    size_t body_bytes_max; /* more is 413, as is what passes OPS_BODIES_BYTES_MAX; 0 = OPS_BODY_BYTES_MAX */
     ops_serve_route serve; /* answers at once, or keeps the exchange and answers later */
     void *context;
 };
