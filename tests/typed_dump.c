@@ -236,6 +236,8 @@ static void dump_pod(const struct dump *d, const struct pod *p)
     ADD(d, "\n");
     add_amounts(d, "requested", p->requested);
     add_amounts(d, "fit", p->fit);
+    if (p->limits)
+        add_amounts(d, "limits", p->limits);
     add_amounts(d, "score", p->score);
     add_int(d, "non_zero_cpu", p->non_zero_milli_cpu);
     add_int(d, "non_zero_memory", p->non_zero_memory);

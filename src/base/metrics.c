@@ -509,6 +509,11 @@ static void add_escaped(struct strbuf *b, struct str s, bool quotes)
     }
 }
 
+void metrics_add_label_value(struct strbuf *out, struct str value)
+{
+    add_escaped(out, value, true);
+}
+
 /* Numbers as values: no sign on zero. */
 static void add_number(struct strbuf *b, double x)
 {

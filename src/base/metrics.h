@@ -89,6 +89,8 @@ double series_value(const struct series *s);
 /* As DELETE /metrics: metrics with labels have no series any more that show, counters without labels are 0; gauges and
  * histograms without labels stay, and what is asked for when it is shown. */
 void metrics_reset(struct metrics *m);
+/* A label's value, as text that may stand between its quotes: for whoever writes a page of his own. */
+void metrics_add_label_value(struct strbuf *out, struct str value);
 /* Appends all metrics in text format 0.0.4. */
 void metrics_write(struct metrics *m, struct strbuf *out);
 /* Calls of metric_series that found their metric full or a value too long. */

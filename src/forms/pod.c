@@ -132,7 +132,7 @@ static void add_extended_of(const struct container_in *at, uint32_t n_containers
         for (uint32_t k = 0; k < r->requests.n; k++)
             add_extended(names, n, r->requests.at[k].key);
         for (uint32_t k = 0; k < r->limits.n; k++)
-            add_extended(names, n, r->limits.at[k]);
+            add_extended(names, n, r->limits.at[k].key);
     }
 }
 
@@ -430,6 +430,10 @@ static void walk_requests(struct walk *w, struct pod *pod)
         walk_twin(w, &pod->score, pod->fit);
     else
         walk_amounts_of(w, &pod->score);
+    if (pod->limits == fit)
+        walk_twin(w, &pod->limits, pod->fit);
+    else if (pod->limits)
+        walk_amounts_of(w, &pod->limits);
 }
 
 static void walk_claims(struct walk *w, const struct pod_claims **pointer)

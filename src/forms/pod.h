@@ -5,7 +5,8 @@
  *   fit         what an incoming pod must find free: without status, nothing below 0
  *   score       what NodeResourcesFit scores with: without status, without pod-level resources, 100m cpu and
  *               200Mi memory for every container that does not say
- * The three usually are one and then share memory. */
+ * The three usually are one and then share memory. Limits decide nothing; they are kept for /metrics/resources, and share
+ * memory with `fit` where both are equal. */
 #pragma once
 
 #include "forms/resources.h"
@@ -164,6 +165,7 @@ struct pod {
     uint16_t n_containers, n_init_containers;
     int64_t start_time_s, generation;
     const struct amounts *requested, *fit, *score;
+    const struct amounts *limits; /* with the overhead, without the status; NULL: none above 0 */
     int64_t non_zero_milli_cpu, non_zero_memory; /* what it adds to a node's non-zero account */
     const struct pod_node_affinity *node_affinity; /* NULL: no nodeSelector and no node affinity */
     const struct pod_affinity *affinity;           /* NULL: neither podAffinity nor podAntiAffinity */

@@ -5,7 +5,7 @@
 /* ---- Containers ---- */
 
 static const struct fill_row requests_rows[] = {
-    [SLOT_core_v1_ResourceRequirements_limits] = FILL_KEYS(struct requests_in, limits),
+    [SLOT_core_v1_ResourceRequirements_limits] = FILL_MAP(struct requests_in, limits),
     [SLOT_core_v1_ResourceRequirements_requests] = FILL_MAP(struct requests_in, requests),
 };
 static const struct fill_type requests_type =

@@ -5,8 +5,7 @@
 #include "forms/pod.h"
 
 struct requests_in {
-    fill_map requests;
-    fill_strs limits; /* names only */
+    fill_map requests, limits;
 };
 
 struct port_in {

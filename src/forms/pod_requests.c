@@ -318,6 +318,109 @@ static struct portion *sum_fit(const struct pod_sums *s, const struct portion *r
     return fit;
 }
 
+/* ---- Limits ---- */
+
+static bool container_has_limits(const struct container_in *at, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (at[i].resources.limits.n)
+            return true;
+    return false;
+}
+
+static bool read_limits(struct pod_sums *s, const struct container_in *at, uint32_t n, bool init,
+                        struct container_sums **ret_sums)
+{
+    *ret_sums = ARENA_NEW_N(s->axes.arena, struct container_sums, n);
+    for (uint32_t i = 0; i < n; i++) {
+        struct portion *limits;
+        if (axes_parse(&s->axes, &at[i].resources.limits, &limits))
+            return false;
+        (*ret_sums)[i] = (struct container_sums){ .spec = limits, .restartable = init && container_is_restartable(&at[i]) };
+    }
+    return true;
+}
+
+static bool add_limit_axes(struct resource_axes *x, const struct container_in *at, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (axes_add(x, &at[i].resources.limits))
+            return false;
+    return true;
+}
+
+/* False: there is something that is no amount. */
+static bool read_all_limits(struct pod_sums *s, const struct pod_in *in)
+{
+    const struct pod_spec_in *spec = &in->spec;
+    struct portion *overhead, *level = NULL;
+    s->n_containers = spec->containers.n;
+    s->n_init_containers = spec->init_containers.n;
+    if (!add_limit_axes(&s->axes, spec->containers.at, s->n_containers) ||
+        !add_limit_axes(&s->axes, spec->init_containers.at, s->n_init_containers) || axes_add(&s->axes, &spec->overhead) ||
+        (spec->resources && axes_add(&s->axes, &spec->resources->limits)))
+        return false;
+    axes_seal(&s->axes);
+    if (!read_limits(s, spec->containers.at, s->n_containers, false, &s->containers) ||
+        !read_limits(s, spec->init_containers.at, s->n_init_containers, true, &s->init_containers) ||
+        (spec->resources && axes_parse(&s->axes, &spec->resources->limits, &level)) ||
+        axes_parse(&s->axes, &spec->overhead, &overhead))
+        return false;
+    s->level = level;
+    s->overhead = overhead;
+    return true;
+}
+
+/* What is not limited has no overhead either. */
+static struct portion *sum_limits(struct pod_sums *s)
+{
+    const struct resource_axes *x = &s->axes;
+    const struct portion *overhead = s->overhead;
+    s->overhead = axes_vector(x);
+    struct portion *total = sum_up(s, (struct request_options){ .pod_level = true });
+    for (uint32_t i = 0; i < axes_count(x); i++) {
+        if (total[i].amount && overhead[i].given)
+            total[i].amount += overhead[i].amount;
+        total[i].given = total[i].amount != 0;
+    }
+    return total;
+}
+
+static bool any_given(const struct resource_axes *x, const struct portion *v)
+{
+    for (uint32_t i = 0; i < axes_count(x); i++)
+        if (v[i].given)
+            return true;
+    return false;
+}
+
+/* Nothing depends on them: a pod whose limits are no amounts has none. */
+static void build_limits(struct build *b, const struct pod_in *in, struct pod *pod)
+{
+    const struct pod_spec_in *spec = &in->spec;
+    struct err e;
+    err_init(&e, b->arena);
+    struct pod_sums s = { .axes = { .arena = b->arena, .e = &e } };
+    bool any = container_has_limits(spec->containers.at, spec->containers.n) ||
+               container_has_limits(spec->init_containers.at, spec->init_containers.n) ||
+               (spec->resources && spec->resources->limits.n);
+    if (!any || !read_all_limits(&s, in))
+        return;
+    const struct portion *limits = sum_limits(&s);
+    if (!any_given(&s.axes, limits))
+        return;
+    struct amounts amounts = axes_amounts(&s.axes, b->syms, limits);
+    if (amounts_equal(&amounts, pod->fit)) {
+        for (uint32_t i = 0; i < amounts.n_scalars; i++)
+            sym_unref(b->syms, amounts.scalars[i].name);
+        pod->limits = pod->fit;
+        return;
+    }
+    struct amounts *own = ARENA_NEW(b->arena, struct amounts);
+    *own = amounts;
+    pod->limits = own;
+}
+
 enum err_code pod_build_requests(struct build *b, const struct pod_in *in, struct pod *pod)
 {
     struct pod_sums s = { .axes = { .arena = b->arena, .e = b->e } };
@@ -338,5 +441,6 @@ enum err_code pod_build_requests(struct build *b, const struct pod_in *in, struc
         pod->flags |= POD_HAS_POD_LEVEL_RESOURCES;
     pod->n_containers = (uint16_t)s.n_containers;
     pod->n_init_containers = (uint16_t)s.n_init_containers;
+    build_limits(b, in, pod);
     return ERR_OK;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "plugins/plugins.h"
+#include "sched/pod_resources.h"
 #include "tests/unit/sched_story.h"
 
 static void measured(struct sched_world *w)
@@ -456,4 +457,118 @@ TEST(names_labels_buckets_and_helps_are_the_real_ones)
     STRBUF_ADD_LIT(&text, "; facts 25");
     sched_tell("all of it", strbuf_cstr(&text), measured);
     strbuf_fini(&text);
+}
+
+/* ---- /metrics/resources ---- */
+
+static const char *resources(struct sched_world *w, uint32_t piece)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    struct pod_resources *r = pod_resources_begin(w->sched);
+    while (pod_resources_write(r, piece, &text))
+        ;
+    pod_resources_end(r);
+    const char *page = arena_cstr(&w->arena, strbuf_str(&text));
+    strbuf_fini(&text);
+    return page;
+}
+
+#define RESOURCE_WORDS \
+    " workloads on the cluster, broken down by pod. This shows the resource usage the scheduler and kubelet expect per pod " \
+    "for resources along with the unit for the resource if any.\n"
+#define LIMIT_HEAD "# HELP kube_pod_resource_limit [STABLE] Resources limit for" RESOURCE_WORDS \
+    "# TYPE kube_pod_resource_limit gauge\n"
+#define REQUEST_HEAD "# HELP kube_pod_resource_request [STABLE] Resources requested by" RESOURCE_WORDS \
+    "# TYPE kube_pod_resource_request gauge\n"
+#define LINE(kind, node, pod, priority, resource, unit, value) \
+    "kube_pod_resource_" kind "{namespace=\"default\",node=\"" node "\",pod=\"" pod "\",priority=\"" priority \
+    "\",resource=\"" resource "\",scheduler=\"default-scheduler\",unit=\"" unit "\"} " value "\n"
+
+static void set_pod(struct sched_world *w, const char *name, const char *node, const char *spec)
+{
+    sched_pod_set(w->sched, world_pod_of(w, arena_printf(&w->arena,
+        "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"%s\",\"resourceVersion\":\"1\"},"
+        "\"spec\":{\"schedulerName\":\"default-scheduler\"%s%s%s,%s}}", name, name, *node ? ",\"nodeName\":\"" : "", node,
+        *node ? "\"" : "", spec)));
+}
+
+/* The first two are what the real one showed for these pods. */
+TEST(requests_and_limits_of_pods)
+{
+    static struct sched_world w;
+    sched_world_init(&w);
+    sched_world_open(&w);
+    CHECK_TEXT("nothing", resources(&w, 100), "");
+    set_pod(&w, "d", "",
+            "\"priority\":0,\"initContainers\":[{\"name\":\"i1\",\"resources\":{\"requests\":{\"cpu\":\"1\"},\"limits\":"
+            "{\"cpu\":\"3\"}}},{\"name\":\"i2\",\"restartPolicy\":\"Always\",\"resources\":{\"requests\":{\"cpu\":\"10m\","
+            "\"ephemeral-storage\":\"1Gi\"},\"limits\":{\"cpu\":\"1\",\"ephemeral-storage\":\"1Gi\"}}}],\"containers\":["
+            "{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"100m\"},\"limits\":{\"cpu\":\"500m\"}}}]");
+    set_pod(&w, "b", "", "\"priority\":0,\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"8\"}}}]");
+    set_pod(&w, "z", "n",
+            "\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"100m\",\"memory\":\"1Gi\","
+            "\"hugepages-2Mi\":\"2Mi\",\"example.com/gpu\":\"2\"},\"limits\":{\"cpu\":\"100m\",\"memory\":\"1Gi\","
+            "\"hugepages-2Mi\":\"2Mi\",\"example.com/gpu\":\"2\"}}}]");
+    set_pod(&w, "o", "n",
+            "\"priority\":-7,\"overhead\":{\"cpu\":\"250m\",\"memory\":\"1Mi\"},\"containers\":[{\"name\":\"c\",\"resources\":"
+            "{\"limits\":{\"cpu\":\"1\",\"memory\":\"0\"}}}]");
+    set_pod(&w, "x", "n", "\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{\"cpu\":\"what\"}}}]");
+    set_pod(&w, "l", "n",
+            "\"resources\":{\"limits\":{\"cpu\":\"2\",\"memory\":\"1\"},\"requests\":{\"cpu\":\"1\"}},"
+            "\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{\"cpu\":\"1\"}}}]");
+    const char *want = LIMIT_HEAD
+        LINE("limit", "", "d", "0", "cpu", "cores", "3")
+        LINE("limit", "", "d", "0", "ephemeral-storage", "bytes", "1.073741824e+09")
+        LINE("limit", "n", "l", "", "cpu", "cores", "2")
+        LINE("limit", "n", "l", "", "memory", "bytes", "1")
+        LINE("limit", "n", "o", "-7", "cpu", "cores", "1.25")
+        LINE("limit", "n", "z", "", "cpu", "cores", "0.1")
+        LINE("limit", "n", "z", "", "example.com/gpu", "", "2")
+        LINE("limit", "n", "z", "", "hugepages-2Mi", "bytes", "2.097152e+06")
+        LINE("limit", "n", "z", "", "memory", "bytes", "1.073741824e+09")
+        REQUEST_HEAD
+        LINE("request", "", "b", "0", "cpu", "cores", "8")
+        LINE("request", "", "d", "0", "cpu", "cores", "1")
+        LINE("request", "", "d", "0", "ephemeral-storage", "bytes", "1.073741824e+09")
+        LINE("request", "n", "l", "", "cpu", "cores", "1")
+        LINE("request", "n", "o", "-7", "cpu", "cores", "0.25")
+        LINE("request", "n", "o", "-7", "memory", "bytes", "1.048576e+06")
+        LINE("request", "n", "z", "", "cpu", "cores", "0.1")
+        LINE("request", "n", "z", "", "example.com/gpu", "", "2")
+        LINE("request", "n", "z", "", "hugepages-2Mi", "bytes", "2.097152e+06")
+        LINE("request", "n", "z", "", "memory", "bytes", "1.073741824e+09");
+    CHECK_TEXT("at once", resources(&w, UINT32_MAX), want);
+    CHECK_TEXT("pod by pod", resources(&w, 1), want);
+    CHECK(sched_pod(w.sched, "z")->limits == sched_pod(w.sched, "z")->fit); /* what is equal is kept once */
+    sched_pod_removed(w.sched, "z");
+    CHECK(!strstr(resources(&w, 100), "pod=\"z\""));
+    const struct pod *pod = sched_pod(w.sched, "l");
+    CHECK(pod->limits && pod->limits != pod->fit);
+    sched_world_close(&w);
+}
+
+/* It shows the pods of its beginning, whatever happens meanwhile; and may be given up. */
+TEST(a_page_of_pods_is_one_moment)
+{
+    static struct sched_world w;
+    sched_world_init(&w);
+    sched_world_open(&w);
+    for (int i = 0; i < 10; i++)
+        set_pod(&w, arena_printf(&w.arena, "p%d", i), "n",
+                "\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]");
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    struct pod_resources *r = pod_resources_begin(w.sched), *given_up = pod_resources_begin(w.sched);
+    CHECK(pod_resources_write(r, 14, &text));
+    sched_pod_removed(w.sched, "p9");
+    set_pod(&w, "new", "n", "\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]");
+    while (pod_resources_write(r, 1, &text))
+        ;
+    pod_resources_end(r);
+    pod_resources_end(given_up);
+    CHECK(strstr(strbuf_cstr(&text), "pod=\"p9\""));
+    CHECK(!strstr(strbuf_cstr(&text), "pod=\"new\""));
+    strbuf_fini(&text);
+    sched_world_close(&w);
 }
