@@ -128,7 +128,8 @@ static void raw_remove(struct raw_map *m, struct str key)
 
 void raw_objects_set_pod(struct raw_objects *r, const struct pod *pod, enum typed_format format, struct str bytes)
 {
-    if (r->keeps_placed || (r->keeps_pods && pod->node_name == SYM_EMPTY))
+    bool is_wanted = r->keeps_placed || (r->keeps_pods && pod->node_name == SYM_EMPTY);
+    if (is_wanted && !(pod->flags & POD_FINISHED)) /* to the scheduler a finished one is gone */
         raw_set(&r->pods, str_of(pod->meta.uid), format, bytes);
     else
         raw_remove(&r->pods, str_of(pod->meta.uid));

@@ -219,6 +219,9 @@ TEST(only_what_somebody_can_ask_for_is_kept)
         CHECK_INT(cases[i].name, c.n_pods, cases[i].n_pods);
         CHECK_INT(cases[i].name, c.n_nodes, cases[i].n_nodes);
         CHECK_INT(cases[i].name, c.n_bytes > 0, c.n_pods > 0);
+        keep_pod(raw, TYPED_JSON, STR("{\"metadata\":{\"name\":\"a\",\"uid\":\"a\"},\"status\":{\"phase\":\"Failed\"}}"));
+        c = raw_objects_counts(raw);
+        CHECK_INT("finished", c.n_pods, cases[i].n_pods - (cases[i].n_pods > 0));
         raw_objects_remove_pod(raw, "a");
         raw_objects_remove_pod(raw, "b");
         raw_objects_remove_node(raw, STR("n"));
