@@ -20,6 +20,8 @@ import api as kube
 SETTLE_LIMIT = 240  # seconds until every pod that fits must have its node; retries wait 10 s at most, a busy machine longer
 LOOK_SECONDS = 0.5
 ZONES = ("a", "b", "c")
+CPU_M = (50, 100, 250, 500, 800)  # what pods ask for
+TIGHT = 0.7  # of what all pods ask for, those that are deleted again included, is there
 
 
 def milli(text):
@@ -90,23 +92,23 @@ class World:
 
     # Nodes and pods.
 
-    def make_nodes(self, n, cpu_m=4000, rival=False):
+    def make_nodes(self, n, pods, rival=False):
+        """Nodes that together are a little too small for so many pods: the last ones fight for room."""
+        cpu_m = max(int(TIGHT * pods * sum(CPU_M) / len(CPU_M) / n), max(CPU_M))
         for i in range(n):
             self.api.create(kube.NODES, kube.node("%sn%d" % (self.prefix, i), cpu_m, labels={"zone": ZONES[i % len(ZONES)]}))
         if rival:  # a node that the scheduler never takes: whoever races with it binds there
             taints = [{"key": "rival", "effect": "NoSchedule"}]
-            self.api.create(kube.NODES, kube.node(self.prefix + "rival", 1000000, 1 << 20, 10000, taints=taints))
+            self.api.create(kube.NODES, kube.node(self.prefix + "rival", 999000, 900 << 10, 9999, taints=taints))
         self.nodes = self.api.items(kube.NODES)
         self.onlooker = threading.Thread(target=self._look, daemon=True)
         self.onlooker.start()
 
-    def make_pod(self, cpu_m=None, selector=None):
+    def make_pod(self):
         name = "%sp%04d" % (self.prefix, self.n_pods)
         self.n_pods += 1
-        if selector is None and self.random.random() < 0.3:
-            selector = {"zone": self.random.choice(ZONES)}
-        cpu_m = cpu_m or self.random.choice((50, 100, 250, 500, 800))
-        self.api.create(kube.PODS, kube.pod(name, cpu_m, self.random.choice((64, 256, 1024)), selector))
+        selector = {"zone": self.random.choice(ZONES)} if self.random.random() < 0.3 else None
+        self.api.create(kube.PODS, kube.pod(name, self.random.choice(CPU_M), self.random.choice((64, 256, 1024)), selector))
         self.made.append(name)
         return name
 

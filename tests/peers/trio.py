@@ -25,10 +25,20 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOKEN = "secret-token"
 START_LIMIT = 180  # seconds; a busy machine may need many
 
-REAL = ("{peers}/kube-scheduler --config {config} --secure-port {port} --bind-address 127.0.0.1 --authentication-skip-lookup"
-        " --authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics")
-BERTH = ("{berth} scheduler --config {config} --secure-port {port} --bind-address 127.0.0.1 --authentication-skip-lookup"
-         " --authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics")
+REAL = ("{peers}/kube-scheduler --config {config} --secure-port {port} --bind-address 127.0.0.1 --authentication-skip-lookup")
+BERTH = ("{berth} scheduler --config {config} --secure-port {port} --bind-address 127.0.0.1 --authentication-skip-lookup")
+
+
+
+def berth_program():
+    return os.environ.get("BERTH") or os.path.join(os.path.dirname(os.path.dirname(HERE)), "build", "berth")
+
+
+def fill(command, peers, **more):
+    """The command with what its names in braces stand for; names that are not known yet stay."""
+    known = dict(more, peers=peers, berth=berth_program())
+    return re.sub(r"\{(\w+)\}", lambda m: known.get(m.group(1), m.group(0)), command)
+
 
 _next_port = int(os.environ.get("PEERS_PORT", "24300"))
 
@@ -266,9 +276,8 @@ class Scheduler:
         path = os.path.join(self.folder, "config.yaml")
         with open(path, "w") as out:
             json.dump(whole, out, indent=1)
-        fill = {"peers": trio.peers, "berth": berth_program(), "config": path, "port": str(self.port), "dir": self.folder,
-                "kubeconfig": kubeconfig or trio.kubeconfig}
-        words = [re.sub(r"\{(\w+)\}", lambda m: fill[m.group(1)], word) for word in command.split()]
+        words = fill(command, trio.peers, config=path, port=str(self.port), dir=self.folder,
+                     kubeconfig=kubeconfig or trio.kubeconfig).split()
         self.child = launch(words, self.log, self.folder, dict(os.environ, **(env or {})))
         self.pid = self.child.pid
 
@@ -287,14 +296,6 @@ class Scheduler:
                 pass
             time.sleep(0.1)
         raise AssertionError("the scheduler is not ready after %d s, see %s" % (limit, self.log))
-
-    def metrics(self):
-        """The text of /metrics."""
-        api = Api(self.port, None, None)
-        status, body = api.raw("GET", "/metrics")
-        api.close()
-        assert status == 200, (status, body[:200])
-        return body.decode()
 
     def alive(self):
         return self.child.poll() is None
@@ -331,10 +332,6 @@ class Scheduler:
                 return [line for line in new.splitlines() if "mismatch" in line.lower()]
             time.sleep(0.1)
         raise AssertionError("SIGUSR2 gave no dump of the scheduling queue, see " + self.log)
-
-
-def berth_program():
-    return os.environ.get("BERTH") or os.path.join(os.path.dirname(os.path.dirname(HERE)), "build", "berth")
 
 
 def find_peers():
