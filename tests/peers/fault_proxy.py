@@ -120,8 +120,8 @@ class Proxy:
         self._call(self._cut_all())
 
     async def _cut_all(self):
+        self.count("all-cut")
         for task in list(self.tasks):
-            self.count("all-cut")
             task.cancel()
 
     def refuse(self):
@@ -131,7 +131,8 @@ class Proxy:
     async def _refuse(self):
         self.count("refused")
         self.listener.close()
-        await self._cut_all()
+        for task in list(self.tasks):
+            task.cancel()
 
     def listen(self):
         self._call(self._listen())

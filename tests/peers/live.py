@@ -61,7 +61,7 @@ def what(part, again=None):
     return ["-in", VECTORS] + (["-only", "^(%s)$" % "|".join(re.escape(n) for n in again)] if again else [])
 
 
-def compare(peers, real, other, folder):
+def compare(peers, real, other, folder, quiet=False):
     """{name: what differs}"""
     a, b = os.path.join(folder, "a.jsonl"), os.path.join(folder, "b.jsonl")
     write(a, real.values())
@@ -78,7 +78,8 @@ def compare(peers, real, other, folder):
             found.setdefault(name, []).append(line)
     steps, wrong = re.search(r"live: (\d+) steps, (\d+) mismatched", text).groups()
     assert (int(wrong) == 0) == (not found), text[-2000:]
-    print("live: %s steps, %s mismatched" % (steps, wrong), flush=True)
+    if not quiet:
+        print("live: %s steps, %s mismatched" % (steps, wrong), flush=True)
     return found
 
 

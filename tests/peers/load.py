@@ -11,13 +11,14 @@ the scheduler, whether a node has more pods than fit. `check` tells what is wron
 
 Names of pods are never used twice, so that a name stands for one pod.
 """
+import os
 import random
 import threading
 import time
 
 import api as kube
 
-SETTLE_LIMIT = 240  # seconds until every pod that fits must have its node; retries wait 10 s at most, a busy machine longer
+SETTLE_LIMIT = int(os.environ.get("SETTLE_LIMIT", "240"))  # seconds until every pod that fits must have its node; retries wait 10 s at most, a busy machine longer
 LOOK_SECONDS = 0.5
 ZONES = ("a", "b", "c")
 CPU_M = (50, 100, 250, 500, 800)  # what pods ask for
