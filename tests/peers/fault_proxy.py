@@ -202,10 +202,15 @@ class RequestProxy(Proxy):
 
     def __init__(self, *args):
         self.before_binding = None
+        self.held_until = 0  # in the loop's time: nothing comes through a watch before
         super().__init__(*args)
 
     def server_context(self):
         return tls_server(self.certs, "http/1.1")
+
+    def hold_watches(self, seconds):
+        """From the plan: what watches tell from now on comes that much later."""
+        self.held_until = self.loop.time() + seconds
 
     async def serve(self, reader, writer):
         while True:
@@ -311,6 +316,8 @@ class RequestProxy(Proxy):
                     continue
                 if not data:
                     raise Cut
+                while self.loop.time() < self.held_until:
+                    await asyncio.sleep(0.05)
                 writer.write(data)
                 await writer.drain()
         finally:

@@ -75,6 +75,24 @@ def binding_reply_lost(stage):
     stage.check()
 
 
+@story(at_least=5, skip=lambda command: "kube-scheduler forgets such a pod, and gives its room away until a watch tells" if
+       "kube-scheduler" in command else None)
+def binding_lost_and_late(stage):
+    """the server binds, the scheduler never hears of it, and watches tell of it seconds later: the room is taken all the same"""
+    proxy, kubeconfig = stage.request_proxy()
+    stage.world.make_nodes(6, stage.times(40))
+    stage.scheduler(kubeconfig)
+
+    def plan(request):
+        if not is_binding(request) or stage.random.random() > 0.4:
+            return None
+        proxy.hold_watches(2.5)
+        return "reply-lost"
+    proxy.plan = plan
+    stage.world.churn(stage.times(40), stage.times(8), deleted=0.1)
+    stage.check()
+
+
 @story(at_least=10)
 def binding_sent_twice(stage):
     """something on the way sends a binding again, and the scheduler sees the answer to the second: a conflict"""
