@@ -14,10 +14,13 @@ fault is counted in `faults` by name at the moment it is done.
 import asyncio
 import collections
 import json
+import logging
 import socket
 import ssl
 import struct
 import threading
+
+logging.getLogger("asyncio").setLevel(logging.ERROR)  # that a peer is gone is no news here
 
 HEAD_MAX = 1 << 20
 CHUNK = 1 << 16
