@@ -26,6 +26,7 @@ help: ## list these targets
 	@echo "  FUZZ_SECONDS=N  time for each fuzz target (default 60)"
 	@echo "  VECTORS=DIR     folder with recorded decisions (default $(VECTORS))"
 	@echo "  N= SEED= FILES=  of mutants"
+	@echo "  SHORT= SOAK= ONLY= SEED= SCHEDULER=  of test-peers"
 	@echo "  PREFIX= DESTDIR=  of install"
 
 .PHONY: setup
@@ -86,6 +87,12 @@ fuzz: build-setup ## run every fuzz target for FUZZ_SECONDS, from its corpus
 .PHONY: vectors
 vectors: all ## compare with recorded outcomes of the real components
 	@build/tests/vectors $(VECTORS)
+
+# SCHEDULER=real plays the same with the real kube-scheduler: what holds for it is what can be asked of berth.
+.PHONY: test-peers
+test-peers: all ## berth scheduler on the real API server, beside the real kube-scheduler, and faults (SHORT=1, SOAK=1)
+	@tests/peers/run $(if $(SHORT),--short) $(if $(SOAK),--soak) $(if $(OPTIONAL),--optional) $(if $(ONLY),--only '$(ONLY)') \
+		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') $(if $(filter command line environment,$(origin SEED)),--seed $(SEED))
 
 .PHONY: bench
 bench: all ## benchmarks, beside the real Go code where Go is there
