@@ -28,7 +28,7 @@ enum err_code cluster_config(struct arena *a, const struct cluster_options *o, s
 
 /* ---- The connection ---- */
 
-static enum err_code connect(struct cluster *c, enum media media, struct err *e)
+static enum err_code make_rest(struct cluster *c, enum media media, struct err *e)
 {
     struct rest_options how = { .loop = c->loop, .user_agent = "berth", .media = media,
                                 .accept = "application/vnd.kubernetes.protobuf, application/json", .gzip = true };
@@ -61,7 +61,7 @@ enum err_code cluster_open(struct cluster *c, const struct cluster_options *o, c
     if (!code && peer)
         aim_at(&c->config, peer);
     if (!code)
-        code = connect(c, media, e);
+        code = make_rest(c, media, e);
     if (code)
         cluster_close(c);
     return code;

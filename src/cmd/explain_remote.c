@@ -130,7 +130,8 @@ static size_t find_schedulers(struct asking *k, const char *names[EXPLAIN_SCHEDU
         return 0;
     for (size_t i = 0; i < page.n_items && n < EXPLAIN_SCHEDULERS_MAX; i++) {
         struct pod_in pod = { 0 };
-        if (!fill_decode(a, &pod_type, page.items[i].format, page.items[i].bytes, &pod, &e) && pod.meta.name.n)
+        struct work work = work_init(WATCH_FRAME_BYTES_MAX);
+        if (!fill_decode(a, &work, &pod_type, page.items[i].format, page.items[i].bytes, &pod, &e) && pod.meta.name.n)
             names[n++] = arena_cstr(a, pod.meta.name);
     }
     return n;
