@@ -1,15 +1,24 @@
 """Real etcd and kube-apiserver on loopback, and schedulers beside them, for bench/live/run and tests.
 
-Programs come from the folder PEERS_BIN, otherwise from the cache that tests/peers fills.
+Programs come from the folder PEERS_BIN (or BERTH_PEERS), otherwise from where tests/peers puts them.
 """
 import os
-import shutil
 import socket
 import subprocess
 import time
 
-CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "berth-peers", "bin")
-BIN = os.environ.get("PEERS_BIN", CACHE)
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def find_programs():
+    given = os.environ.get("PEERS_BIN") or os.environ.get("BERTH_PEERS")
+    build = os.path.join(ROOT, "tests/peers/build")
+    if given or not os.access(build, os.X_OK):
+        return given or ""
+    return subprocess.run([build], stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+BIN = find_programs()
 TOKENS = 'secret-token,admin,1,"system:masters"\npoor-token,poor,2,"poor"\n'
 KUBECONFIG = """apiVersion: v1
 kind: Config
@@ -129,7 +138,3 @@ OPTIONS = (" --config {config} --secure-port={port} --bind-address=127.0.0.1 --c
 
 def real_scheduler():
     return os.path.join(BIN, "kube-scheduler") + OPTIONS
-
-
-def remove(folder):
-    shutil.rmtree(folder, ignore_errors=True)

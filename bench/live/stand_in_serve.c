@@ -233,7 +233,7 @@ static void serve_list(struct stand_in *x, struct stream *s, const struct place 
         answer_status(x, s, at->wants, 400, "BadRequest", e.message);
         return;
     }
-    if (x->o.page && page.limit > x->o.page)
+    if (x->o.page && page.limit != UINT64_MAX && page.limit > x->o.page) /* who asks for all gets all */
         page.limit = x->o.page;
     strbuf_init(&out, STRBUF_NO_MAX);
     struct str kind = str_of(arena_printf(a, "%.*sList", STR_ARG(at->shelf->resource->kind)));

@@ -29,12 +29,13 @@ struct reading {
     struct strbuf token;
     VEC(struct page) kept;
     bool waits, is_done;
+    const char *narrowed; /* the warning that it is only one namespace, until it was given; NULL: none */
     unsigned n_again;
 };
 
 struct cluster_read {
     struct cluster_read_options o;
-    struct arena scratch;
+    struct arena scratch, texts;
     struct reading *at;
     size_t turn; /* whose objects are given */
     size_t n_ahead_bytes, n_objects;
@@ -196,8 +197,8 @@ static void forbidden(struct reading *g, const char *problem)
     struct cluster_read *r = g->r;
     struct arena *a = &r->scratch;
     if (r->o.ns && !g->ns && g->wanted->resource->namespaced) {
-        warn(r, arena_printf(a, "only the %s of namespace %s are read: the right is missing: %s", plural(a, g), r->o.ns,
-                             right_text(a, g)));
+        g->narrowed = arena_printf(&r->texts, "only the %s of namespace %s are read: the right is missing: %s", plural(a, g),
+                                   r->o.ns, right_text(a, g));
         g->ns = r->o.ns;
         ask(g);
         return;
@@ -253,6 +254,9 @@ static void on_page(void *context, const struct api_answer *answer)
         end(r, e.message);
         return;
     }
+    if (g->narrowed)
+        warn(r, g->narrowed);
+    g->narrowed = NULL;
     if (!is_turn)
         keep(g, answer);
     strbuf_reset(&g->token);
@@ -293,6 +297,7 @@ struct cluster_read *cluster_read_start(const struct cluster_read_options *o)
     assert(o->n_wanted > 0);
     r->o = *o;
     arena_init(&r->scratch);
+    arena_init(&r->texts);
     r->at = mem_zalloc(mem_product(o->n_wanted, sizeof(*r->at)));
     for (size_t i = 0; i < o->n_wanted; i++) {
         r->at[i].r = r;
@@ -314,6 +319,7 @@ void cluster_read_free(struct cluster_read *r)
         strbuf_fini(&r->at[i].token);
     }
     arena_fini(&r->scratch);
+    arena_fini(&r->texts);
     free(r->at);
     free(r);
 }

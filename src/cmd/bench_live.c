@@ -360,7 +360,7 @@ int bench_live_run(const struct bench_live_options *o, const struct workload *w)
     l->o = o;
     l->w = w;
     int code;
-    if (cluster_open(&l->cluster, &o->cluster, o->json_bodies ? MEDIA_JSON : MEDIA_PROTOBUF, &l->e)) {
+    if (cluster_open(&l->cluster, &o->cluster, NULL, o->json_bodies ? MEDIA_JSON : MEDIA_PROTOBUF, &l->e)) {
         code = cmd_fail(o->c, 1, "%s", l->e.message);
     } else {
         l->id = make_id(&l->cluster.arena);

@@ -63,6 +63,16 @@ static struct str with_prefix(struct live *l, struct str json)
     return done;
 }
 
+/* No kubelet will say that it has ended, so that it must not be waited for. */
+static struct value as_created(struct live *l, const struct type *pod, struct value v)
+{
+    struct arena *a = &l->scratch;
+    v = edit_set(a, pod, &v, "spec.terminationGracePeriodSeconds", value_int(0));
+    if (value_path(pod, &v, "spec.priority")->kind != VALUE_INT)
+        return v;
+    return edit_set(a, pod, &v, "spec.priorityClassName", edit_text(arena_printf(a, "%shigh", l->prefix)));
+}
+
 /* From JSON to the request's body, with name and label. */
 static void write_body(struct live *l, struct str type_name, struct str json, const char *name)
 {
@@ -85,8 +95,8 @@ static void write_body(struct live *l, struct str type_name, struct str json, co
     v = edit_set(a, t, &v, "metadata.name", edit_text(name));
     struct value labels = edit_member(a, value_path(t, &v, "metadata.labels"), STR(BENCH_LIVE_LABEL), edit_text(l->id));
     v = edit_set(a, t, &v, "metadata.labels", labels);
-    if (str_is(t->kind, "Pod") && value_path(t, &v, "spec.priority")->kind == VALUE_INT)
-        v = edit_set(a, t, &v, "spec.priorityClassName", edit_text(arena_printf(a, "%shigh", l->prefix)));
+    if (str_is(t->kind, "Pod"))
+        v = as_created(l, t, v);
     object_encode(&l->body, l->cluster.api->media, t, &v);
 }
 

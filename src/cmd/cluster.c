@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "client/cluster_read.h"
+#include "cmd/cluster_files.h"
 #include "sim/forms.h"
 
 /* ---- Which one ---- */
@@ -27,20 +28,43 @@ enum err_code cluster_config(struct arena *a, const struct cluster_options *o, s
 
 /* ---- The connection ---- */
 
-enum err_code cluster_open(struct cluster *c, const struct cluster_options *o, enum media media, struct err *e)
+static enum err_code make_rest(struct cluster *c, enum media media, struct err *e)
+{
+    struct rest_options how = { .loop = c->loop, .user_agent = "berth", .media = media,
+                                .accept = "application/vnd.kubernetes.protobuf, application/json", .gzip = true };
+    if (rest_new(&c->config, &how, &c->rest, e))
+        return e->code;
+    c->api = rest_api(c->rest);
+    return ERR_OK;
+}
+
+/* The server of an address, with the user of the configuration. */
+static void aim_at(struct client_config *config, const struct cluster_peer *peer)
+{
+    config->server = str_of(peer->address);
+    config->tls_server_name = (struct str){ 0 };
+    config->insecure_skip_tls_verify = peer->insecure;
+    if (peer->ca_file || peer->insecure) {
+        config->ca_data = (struct str){ 0 };
+        config->ca_file = str_of(peer->ca_file);
+    }
+}
+
+enum err_code cluster_open(struct cluster *c, const struct cluster_options *o, const struct cluster_peer *peer,
+                           enum media media, struct err *e)
 {
     *c = (struct cluster){ 0 };
     arena_init(&c->arena);
     c->loop = loop_new(NULL);
     c->old_sigpipe = signal(SIGPIPE, SIG_IGN);
-    struct rest_options how = { .loop = c->loop, .user_agent = "berth", .media = media,
-                                .accept = "application/vnd.kubernetes.protobuf, application/json", .gzip = true };
-    if (!cluster_config(&c->arena, o, &c->config, e) && !rest_new(&c->config, &how, &c->rest, e)) {
-        c->api = rest_api(c->rest);
-        return ERR_OK;
-    }
-    cluster_close(c);
-    return e->code;
+    enum err_code code = cluster_config(&c->arena, o, &c->config, e);
+    if (!code && peer)
+        aim_at(&c->config, peer);
+    if (!code)
+        code = make_rest(c, media, e);
+    if (code)
+        cluster_close(c);
+    return code;
 }
 
 static void set_true(void *context)
@@ -129,11 +153,11 @@ static size_t list_wanted(struct arena *a, const struct cluster_wanted **ret_wan
     return sim_n_kinds;
 }
 
-enum err_code cmd_read_cluster(struct sim_input *in, const struct cluster_options *o, struct err *e)
+static enum err_code read_cluster(struct sim_input *in, const struct cluster_options *o, struct err *e)
 {
     struct cluster c;
     struct live_read r = { .in = in };
-    if (cluster_open(&c, o, MEDIA_PROTOBUF, e))
+    if (cluster_open(&c, o, NULL, MEDIA_PROTOBUF, e))
         return e->code;
     size_t n = list_wanted(&c.arena, &r.wanted);
     r.origin = arena_printf(&in->arena, "%.*s", STR_ARG(c.config.server));
@@ -146,61 +170,10 @@ enum err_code cmd_read_cluster(struct sim_input *in, const struct cluster_option
     return r.error ? err_set(e, ERR_IO, "%s", r.error) : ERR_OK;
 }
 
-/* ---- Options ---- */
-
-static int take_kubeconfig(void *context, const char *value)
+enum err_code cmd_load_input(struct sim_input *in, const struct cluster_options *o, const char *const *paths, int n_paths,
+                             struct err *e)
 {
-    struct cluster_options *o = context;
-    o->kubeconfig = value;
-    o->live = true;
-    return 0;
+    if (o->live && read_cluster(in, o, e))
+        return e->code;
+    return n_paths ? cmd_load_cluster(in, paths, n_paths, e) : ERR_OK;
 }
-
-static int take_context(void *context, const char *value)
-{
-    struct cluster_options *o = context;
-    o->context = value;
-    o->live = true;
-    return 0;
-}
-
-static int take_cluster(void *context, const char *value)
-{
-    struct cluster_options *o = context;
-    o->cluster = value;
-    o->live = true;
-    return 0;
-}
-
-static int take_user(void *context, const char *value)
-{
-    struct cluster_options *o = context;
-    o->user = value;
-    o->live = true;
-    return 0;
-}
-
-static int take_server(void *context, const char *value)
-{
-    struct cluster_options *o = context;
-    o->server = value;
-    o->live = true;
-    return 0;
-}
-
-static int take_live(void *context, const char *value)
-{
-    (void)value;
-    ((struct cluster_options *)context)->live = true;
-    return 0;
-}
-
-const struct cmd_option cluster_option_rows[] = {
-    { "--cluster", CMD_VALUE, take_cluster, NULL },
-    { "--context", CMD_VALUE, take_context, NULL },
-    { "--kubeconfig", CMD_VALUE, take_kubeconfig, NULL },
-    { "--live", CMD_FLAG, take_live, NULL },
-    { "--server", CMD_VALUE, take_server, NULL },
-    { "--user", CMD_VALUE, take_user, NULL },
-    { 0 },
-};

@@ -37,13 +37,21 @@ struct cluster {
 /* Which cluster, without talking to it. Memory: the arena. */
 enum err_code cluster_config(struct arena *a, const struct cluster_options *o, struct client_config *ret_config,
                              struct err *e) ERR_MUST_CHECK;
-/* Bodies are written in `media`. To be closed only if it was opened. */
-enum err_code cluster_open(struct cluster *c, const struct cluster_options *o, enum media media,
-                           struct err *e) ERR_MUST_CHECK;
+/* Another server than the configuration's, to be asked with its credentials. */
+struct cluster_peer {
+    const char *address; /* https://HOST:PORT */
+    const char *ca_file; /* NULL: as the configuration says */
+    bool insecure;
+};
+/* `peer` may be NULL. Bodies are written in `media`. To be closed only if it was opened. */
+enum err_code cluster_open(struct cluster *c, const struct cluster_options *o, const struct cluster_peer *peer,
+                           enum media media, struct err *e) ERR_MUST_CHECK;
 void cluster_close(struct cluster *c);
 /* Turns the loop until *done. */
 void cluster_wait(struct cluster *c, const bool *done);
 
-/* Reads everything that scheduling looks at; what the user may not read is told as warnings of the input. Only GET is
- * used. */
-enum err_code cmd_read_cluster(struct sim_input *in, const struct cluster_options *o, struct err *e) ERR_MUST_CHECK;
+/* A running cluster, if the options ask for one, and then the files (cluster_files.h), whose objects take the place of those
+ * of the same name. Of the cluster everything is read that scheduling looks at; what the user may not read is told as warnings
+ * of the input. Only GET is used. */
+enum err_code cmd_load_input(struct sim_input *in, const struct cluster_options *o, const char *const *paths, int n_paths,
+                             struct err *e) ERR_MUST_CHECK;

@@ -9,6 +9,7 @@
 #include "base/distance.h"
 #include "cmd/cluster_files.h"
 #include "cmd/explain.h"
+#include "cmd/explain_remote.h"
 #include "cmd/options.h"
 #include "cmd/progress.h"
 #include "cmd/setup.h"
@@ -20,15 +21,23 @@ enum { EXIT_PENDING = 3, TOP_NODES = 10, SUGGESTIONS_MAX = 5 };
 
 static const char help[] =
     "usage: berth explain POD|NAMESPACE/POD [-n NAMESPACE] -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N]\n"
-    "                     [--top N | --all] [-o text|json] [--allow-plugins]\n\n"
+    "                     [--top N | --all] [-o text|json] [--allow-plugins]\n"
+    "       berth explain POD|NAMESPACE/POD [-n NAMESPACE] [--kubeconfig FILE] [--context NAME] [--scheduler-address URL] [...]\n\n"
     "Says why a pod is on its node, where the scheduler would put it, or why it stays pending: the score of every\n"
     "node by plugin, the nodes that were refused by reason, and who might have to make room. Reads a cluster as berth\n"
     "simulate does. A pod with a node is explained as if it had none, on the cluster as given. Any other pod, also one\n"
     "that a controller lacks, is explained at the moment the scheduler got to it in a simulation of the whole input.\n"
-    "Of a pod that stays pending it also says what would place it: single changes, smallest first, each of them tried.\n\n"
+    "Of a pod that stays pending it also says what would place it: single changes, smallest first, each of them tried.\n"
+    "Without -f it is about the running cluster that kubectl would talk to: the scheduler there is asked, if it is\n"
+    "berth's and can be reached; otherwise the cluster is read, which needs no more than the right to list, and explained here.\n\n"
     "  -n NAMESPACE   of the pod; needed when pods of several namespaces have the name\n"
     "  -f FILE|DIR    what to read; - is standard input; of a folder all .yaml, .yml and .json files, by name\n"
-    "  --config FILE  a KubeSchedulerConfiguration\n"
+    CMD_CLUSTER_HELP
+    "  --live         with -f: files on top of the running cluster\n"
+    "  --scheduler-address https://HOST:PORT\n"
+    "                 asks this scheduler and no other, with the kubeconfig's credentials; --scheduler-ca FILE says by whom\n"
+    "                 its certificate is signed, --insecure-skip-tls-verify that it is not looked at\n"
+    "  --config FILE  a KubeSchedulerConfiguration; with it, running schedulers are not asked\n"
     CMD_ALLOW_PLUGINS_HELP
     CMD_FEATURE_GATES_HELP
     "  --seed N       for choices among equally good nodes (default 1)\n"
@@ -40,6 +49,7 @@ static const char help[] =
     "2 wrong usage\n\n"
     "examples:\n"
     "  berth explain shop/too-big -f examples/cluster\n"
+    "  berth explain shop/cart-7d9\n"
     "  berth explain orders-db-0 -n shop -f examples/cluster --all\n"
     "  kubectl get $(berth simulate --kinds) -A -o json | berth explain web-0 -f - -o json\n";
 
@@ -48,6 +58,8 @@ enum output { OUTPUT_TEXT, OUTPUT_JSON };
 struct explain {
     const struct command *c;
     VEC(const char *) paths;
+    struct cluster_options cluster;
+    struct cluster_peer scheduler; /* without an address: it is looked for */
     char *pod;
     const char *ns; /* NULL: any */
     const char *config;
@@ -351,7 +363,7 @@ static int explain_input(const struct explain *x, struct sim_input *in, struct e
 
 static enum err_code load(const struct explain *x, struct sim_input *in, struct err *e)
 {
-    if (cmd_load_cluster(in, x->paths.at, (int)x->paths.n, e) || sim_input_complete(in, e))
+    if (cmd_load_input(in, &x->cluster, x->paths.at, (int)x->paths.n, e) || sim_input_complete(in, e))
         return e->code;
     return sim_expand(in, e);
 }
@@ -385,6 +397,29 @@ static int take_file(void *context, const char *value)
 {
     struct explain *x = context;
     vec_push(&x->paths, value);
+    return 0;
+}
+
+static int take_scheduler_address(void *context, const char *value)
+{
+    struct explain *x = context;
+    x->scheduler.address = value;
+    x->cluster.live = true;
+    return strncmp(value, "https://", 8) == 0
+               ? 0
+               : cmd_fail(x->c, EXIT_USAGE, "--scheduler-address is https://HOST:PORT, not \"%s\"", value);
+}
+
+static int take_scheduler_ca(void *context, const char *value)
+{
+    ((struct explain *)context)->scheduler.ca_file = value;
+    return 0;
+}
+
+static int take_insecure(void *context, const char *value)
+{
+    (void)value;
+    ((struct explain *)context)->scheduler.insecure = true;
     return 0;
 }
 
@@ -471,10 +506,15 @@ static const struct cmd_options options = {
         { "--allow-plugins", CMD_FLAG, take_allow_plugins, NULL },
         { "--config", CMD_VALUE, take_config, NULL },
         { "--feature-gates", CMD_VALUE, take_feature_gates, NULL },
+        { "--insecure-skip-tls-verify", CMD_FLAG, take_insecure, NULL },
+        { "--scheduler-address", CMD_VALUE, take_scheduler_address, NULL },
+        { "--scheduler-ca", CMD_VALUE, take_scheduler_ca, NULL },
         { "--seed", CMD_VALUE, take_seed, NULL },
         { "--top", CMD_VALUE, take_top, NULL },
         { 0 } },
     .argument = take_pod,
+    .shared = cluster_option_rows,
+    .shared_offset = offsetof(struct explain, cluster),
 };
 
 /* "NAMESPACE/POD" or "POD". */
@@ -495,9 +535,25 @@ static int check(struct explain *x)
 {
     if (!x->pod)
         return cmd_fail(x->c, EXIT_USAGE, "which pod? give its name");
-    if (!x->paths.n)
-        return cmd_fail(x->c, EXIT_USAGE, "nothing to read: give a file or folder with -f");
+    if (x->scheduler.address && x->paths.n)
+        return cmd_fail(x->c, EXIT_USAGE, "a running scheduler knows nothing of files: -f and --scheduler-address do not go together");
+    if ((x->scheduler.ca_file || x->scheduler.insecure) && !x->scheduler.address)
+        return cmd_fail(x->c, EXIT_USAGE, "--scheduler-ca and --insecure-skip-tls-verify belong to --scheduler-address");
+    x->cluster.live |= !x->paths.n;
     return split_pod(x);
+}
+
+/* A configuration or a seed of the command line: what the running scheduler would say is not asked for. */
+static bool says_otherwise(const struct explain *x)
+{
+    return !x->scheduler.address && (x->config || x->feature_gates || x->allow_plugins || x->seed != 1);
+}
+
+static int ask_scheduler(const struct explain *x)
+{
+    return explain_ask(&(struct explain_question){ .c = x->c, .cluster = &x->cluster,
+                                                   .scheduler = x->scheduler.address ? &x->scheduler : NULL, .ns = x->ns,
+                                                   .pod = x->pod, .n_top = x->n_top, .json = x->output == OUTPUT_JSON });
 }
 
 static int run(const struct command *c, int argc, char **argv)
@@ -507,6 +563,8 @@ static int run(const struct command *c, int argc, char **argv)
     if (!code)
         code = check(&x);
     if (!code)
+        code = x.paths.n || says_otherwise(&x) ? EXPLAIN_NOBODY : ask_scheduler(&x);
+    if (code == EXPLAIN_NOBODY)
         code = explain(&x);
     vec_fini(&x.paths);
     return code;

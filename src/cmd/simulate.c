@@ -82,7 +82,7 @@ static int with_input(struct simulation *s)
     s->given.progress = progress_watch(&s->progress);
     err_init(&s->e, &s->given.arena);
     int code;
-    if (cmd_load_cluster(&s->given, s->o->paths.at, (int)s->o->paths.n, &s->e) ||
+    if (cmd_load_input(&s->given, &s->o->cluster, s->o->paths.at, (int)s->o->paths.n, &s->e) ||
         sim_input_complete(&s->given, &s->e)) {
         cmd_print_warnings(s->o->c, &s->given);
         code = fail(s);

@@ -10,13 +10,17 @@
 const char simulate_help[] =
     "usage: berth simulate -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--allow-plugins]\n"
     "                      [--seed N] [-o text|wide|json|yaml|name] [--report FILE.html] [WHAT-IF...]\n"
+    "       berth simulate --live|--kubeconfig FILE [--context NAME] [-f FILE|DIR...] [...]\n"
     "       berth simulate -f FILE|DIR --trace FILE.csv [...] [-o text|json|yaml] [--report FILE.html]\n"
     "       berth simulate --make-trace N [--hours H] [--seed N]\n"
     "       berth simulate --kinds\n\n"
     "Reads a cluster (nodes, pods, controllers, volumes ...) from YAML or JSON as kubectl prints it, makes the pods that its\n"
     "controllers lack, lets the scheduler place every pod that has no node, and says where each went or why it stays.\n"
+    "With --live or --kubeconfig the cluster is a running one, which is only read, and files are put on top of it.\n"
     "Nothing outside is touched. The same input, configuration and seed give the same answer.\n\n"
     "  -f FILE|DIR    what to read; - is standard input; of a folder all .yaml, .yml and .json files, by name\n"
+    "  --live         the running cluster that kubectl would talk to\n"
+    CMD_CLUSTER_HELP
     "  --config FILE  a KubeSchedulerConfiguration\n"
     CMD_ALLOW_PLUGINS_HELP
     CMD_FEATURE_GATES_HELP
@@ -53,6 +57,8 @@ const char simulate_help[] =
     "  berth simulate -f examples/cluster\n"
     "  kubectl get $(berth simulate --kinds) -A -o json > cluster.json\n"
     "  berth simulate -f cluster.json -f new-deployment.yaml\n"
+    "  berth simulate --live --drain node-7\n"
+    "  berth simulate --kubeconfig staging.yaml -f new-deployment.yaml\n"
     "  berth simulate -f cluster.yaml --config scheduler.yaml -o json\n"
     "  berth simulate -f cluster.yaml --report cluster.html\n"
     "  berth simulate -f cluster.yaml -o wide | awk '$4 == \"Pending\"'\n"
@@ -304,6 +310,8 @@ static const struct cmd_options options = {
         { "--seed", CMD_VALUE, take_seed, NULL },
         { "--trace", CMD_VALUE, take_trace, NULL },
         { 0 } },
+    .shared = cluster_option_rows,
+    .shared_offset = offsetof(struct simulate_options, cluster),
 };
 
 /* ---- The whole ---- */
@@ -340,7 +348,9 @@ static int check(const struct simulate_options *o)
         return cmd_fail(o->c, EXIT_USAGE, "--like %s belongs to --add-nodes N or --nodes-needed", o->like);
     if (o->force && !drains(o))
         return cmd_fail(o->c, EXIT_USAGE, "--force belongs to --drain");
-    return o->paths.n ? 0 : cmd_fail(o->c, EXIT_USAGE, "nothing to read: give a file or folder with -f");
+    return o->paths.n || o->cluster.live
+               ? 0
+               : cmd_fail(o->c, EXIT_USAGE, "nothing to read: give a file or folder with -f, or a cluster with --live or --kubeconfig");
 }
 
 int simulate_options_parse(struct simulate_options *o, const struct command *c, int argc, char **argv)

@@ -6,7 +6,7 @@
  * Thread: main. Owns: its lists; texts are argv's. */
 #pragma once
 
-#include "cmd/cmd.h"
+#include "cmd/cluster.h"
 #include "cmd/simulate_trace.h"
 #include "sim/change.h"
 
@@ -15,6 +15,7 @@ enum simulate_output { OUTPUT_TEXT, OUTPUT_WIDE, OUTPUT_JSON, OUTPUT_YAML, OUTPU
 struct simulate_options {
     const struct command *c;
     VEC(const char *) paths;
+    struct cluster_options cluster;
     const char *config, *report; /* files; NULL: not given */
     bool allow_plugins;          /* code that a configuration names is loaded */
     const char *feature_gates;   /* NULL: all at their defaults */

@@ -105,7 +105,7 @@ void workload_add_namespace(struct strbuf *to, const struct workload *w, const c
 void workload_add_service(struct strbuf *to, const char *ns)
 {
     strbuf_printf(to, "{\"metadata\":{\"name\":\"s\",\"namespace\":\"%s\"},\"spec\":{\"selector\":{\"app\":"
-                      "\"scheduler-perf\"}}}", ns);
+                      "\"scheduler-perf\"},\"ports\":[{\"port\":80}]}}", ns);
 }
 
 const char *const *workload_init_templates(const struct workload *w, const char *room[2])

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "cmd/cluster_files.h"
+#include "cmd/explain_remote.h"
 #include "cmd/setup.h"
 #include "cmd/simulate_options.h"
 #include "config/scheduler_options.h"
@@ -84,13 +85,21 @@ char *cmd_read_file(const char *path, size_t *ret_n)
     return NULL;
 }
 
-enum err_code cmd_load_cluster(struct sim_input *in, const char *const *paths, int n_paths, struct err *e)
+enum err_code cmd_load_input(struct sim_input *in, const struct cluster_options *o, const char *const *paths, int n_paths,
+                             struct err *e)
 {
     (void)in;
-    CHECK(n_paths > 0);
+    CHECK(n_paths > 0 || o->live);
     for (int i = 0; i < n_paths; i++)
         CHECK(paths[i]);
-    return err_set(e, ERR_IO, "%s: %s", paths[0], "nothing is there");
+    return err_set(e, ERR_IO, "nothing is there");
+}
+
+int explain_ask(const struct explain_question *q)
+{
+    CHECK(q->pod && q->cluster->live);
+    CHECK(!q->scheduler || q->scheduler->address);
+    return q->scheduler ? cmd_fail(q->c, 1, "nobody answers") : EXPLAIN_NOBODY;
 }
 
 void cmd_print_warnings(const struct command *c, const struct sim_input *in)
@@ -113,7 +122,7 @@ static int parse_simulate(const struct command *c, int argc, char **argv)
     struct simulate_options o;
     int code = simulate_options_parse(&o, c, argc, argv);
     if (!code) {
-        CHECK(o.make.n_pods || o.paths.n || o.kinds);
+        CHECK(o.make.n_pods || o.paths.n || o.cluster.live || o.kinds);
         CHECK(o.make.hours > 0 && o.make.n_pods <= TRACE_MAKE_PODS_MAX);
         for (size_t i = 0; i < o.changes.n; i++)
             CHECK(o.changes.at[i].name && o.changes.at[i].n >= 0);

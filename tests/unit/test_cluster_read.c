@@ -199,9 +199,20 @@ TEST(one_namespace_is_read_where_all_are_forbidden)
 {
     begin("shop");
     answer(0, 403, STATUS("no way"));
-    check("a warning", "[only the pods of namespace shop are read: the right is missing: list on resource \"pods\" in API "
-                       "group \"\" in all namespaces] ");
     CHECK_TEXT("asked again", requests.at[3].target, "/api/v1/namespaces/shop/pods?limit=500");
+    answer(3, 200, PAGE("x", ITEM("1")));
+    check("a warning", "p:1 [only the pods of namespace shop are read: the right is missing: list on resource \"pods\" in API "
+                       "group \"\" in all namespaces] ");
+    CHECK_TEXT("and on", requests.at[4].target, "/api/v1/namespaces/shop/pods?limit=500&continue=x");
+    answer(4, 200, PAGE("", ITEM("2")));
+    check("one warning", "p:2 ");
+    end();
+}
+
+TEST(nothing_is_read_where_one_namespace_is_forbidden_too)
+{
+    begin("shop");
+    answer(0, 403, STATUS("no way"));
     answer(3, 403, STATUS("nor there"));
     check("not there either", "failed: cannot read pods: the right is missing: list on resource \"pods\" in API group \"\" in "
                               "namespace shop (nor there)");
