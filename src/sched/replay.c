@@ -11,7 +11,7 @@
 #include "sched/record_format.h"
 #include "sched/sched_priv.h"
 
-enum { PROGRESS_EVERY = 4096 }; /* frames */
+enum { PROGRESS_EVERY = 256 }; /* frames */
 
 struct replayed_clock {
     int64_t value;

@@ -8,7 +8,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BERTH = os.path.abspath(sys.argv[1])
-COMMANDS = ["bench", "decode", "explain", "simulate", "version"]
+COMMANDS = ["bench", "decode", "explain", "replay", "simulate", "version"]
 
 failures = 0
 
