@@ -12,6 +12,7 @@
 enum {
     AFTER_MS = 1000,
     EVERY_MS = 200,
+    TEXT_BYTES = 128,
     COLUMNS = 80, /* of a terminal that does not say */
 };
 
@@ -62,23 +63,46 @@ static void describe(char *to, size_t n, enum sim_phase phase, size_t done, size
     }
 }
 
-static void at(void *context, enum sim_phase phase, size_t done, size_t total)
+/* Whether the line is to be written now. */
+static bool is_time(struct progress *p, bool over)
 {
-    struct progress *p = context;
-    bool over = done == total;
     if (!p->is_terminal || (over && !p->shown))
-        return;
+        return false;
     int64_t now = now_ms();
     if (!over && now < p->again_ms)
-        return;
+        return false;
     p->again_ms = now + EVERY_MS;
     p->shown = !over;
-    char text[128] = "";
-    if (!over)
-        describe(text, sizeof(text), phase, done, total);
-    char line[sizeof(text) + sizeof(ERASE_LINE)];
+    return true;
+}
+
+static void write_line(const char *text)
+{
+    char line[TEXT_BYTES + sizeof(ERASE_LINE)];
     snprintf(line, sizeof(line), ERASE_LINE "%.*s", columns(), text);
     cmd_write_error(str_of(line));
+}
+
+static void at(void *context, enum sim_phase phase, size_t done, size_t total)
+{
+    bool over = done == total;
+    char text[TEXT_BYTES] = "";
+    if (!is_time(context, over))
+        return;
+    if (!over)
+        describe(text, sizeof(text), phase, done, total);
+    write_line(text);
+}
+
+void progress_replay(void *progress, size_t n_done, size_t n_bytes)
+{
+    bool over = n_done == n_bytes;
+    char text[TEXT_BYTES] = "";
+    if (!is_time(progress, over))
+        return;
+    if (!over)
+        snprintf(text, sizeof(text), "replaying: %d%% of %zu MiB", (int)((double)n_done / (double)n_bytes * 100), n_bytes >> 20);
+    write_line(text);
 }
 
 struct sim_progress progress_watch(struct progress *p)

@@ -16,5 +16,7 @@ struct progress {
 
 /* BERTH_PROGRESS_AFTER_MS in the environment is for tests: another time than a second. */
 void progress_init(struct progress *p);
+/* For replay_watch (sched/replay.h); once more at the end, with n_done equal to n_bytes. */
+void progress_replay(void *progress, size_t n_done, size_t n_bytes);
 /* For struct sim_input. */
 struct sim_progress progress_watch(struct progress *p);

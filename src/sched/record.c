@@ -92,6 +92,8 @@ static void put_start(struct recorder *r, const struct record_start *start)
     record_put_i64(b, start->initial_backoff_ms);
     record_put_i64(b, start->max_backoff_ms);
     record_put_i64(b, start->unschedulable_ms_max);
+    if (start->feature_gates.n) /* recordings of before do not have it */
+        record_put_text(b, start->feature_gates);
     commit(r, RECORD_START);
 }
 

@@ -33,6 +33,7 @@ struct record_start {
     struct str config; /* whatever makes the same profiles: the text of a configuration */
     int32_t percentage_of_nodes_to_score;
     int64_t initial_backoff_ms, max_backoff_ms, unschedulable_ms_max;
+    struct str feature_gates; /* as --feature-gates says them: "Name=true,Other=false" */
 };
 
 struct recorder_options {

@@ -11,6 +11,8 @@
 #include "sched/record_format.h"
 #include "sched/sched_priv.h"
 
+enum { PROGRESS_EVERY = 256 }; /* frames */
+
 struct replayed_clock {
     int64_t value;
     uint64_t n_same; /* readings that gave it */
@@ -28,6 +30,8 @@ struct replay {
     struct arena arena;   /* messages, start */
     struct arena scratch; /* of one input */
     struct replayed_clock now_ms, wall_s;
+    void (*progress)(void *context, size_t n_done, size_t n_bytes); /* NULL: nobody watches */
+    void *progress_context;
     bool ended;
     enum replay_end end;
     const char *message;
@@ -90,6 +94,8 @@ static bool read_start(struct replay *r, struct record_wire *w)
     s->initial_backoff_ms = record_get_i64(w);
     s->max_backoff_ms = record_get_i64(w);
     s->unschedulable_ms_max = record_get_i64(w);
+    if (w->p < w->end)
+        s->feature_gates = record_get_text(w);
     bool sane = percentage >= 0 && percentage <= 100 && s->initial_backoff_ms >= 0 && s->max_backoff_ms >= 0 &&
                 s->unschedulable_ms_max >= 0;
     return wire_is_done(w) && sane;
@@ -486,11 +492,20 @@ static void next_frame(struct replay *r)
     }
 }
 
+void replay_watch(struct replay *r, void (*progress)(void *context, size_t n_done, size_t n_bytes), void *context)
+{
+    r->progress = progress;
+    r->progress_context = context;
+}
+
 void replay_run(struct replay *r, struct sched *s, struct replay_result *ret_result)
 {
     r->sched = s;
-    while (!r->ended)
+    while (!r->ended) {
         next_frame(r);
+        if (r->progress && r->n_frames % PROGRESS_EVERY == 0)
+            r->progress(r->progress_context, r->at, r->bytes.n);
+    }
     *ret_result = (struct replay_result){
         .end = r->end,
         .message = r->message,

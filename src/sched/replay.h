@@ -40,5 +40,7 @@ struct replay_result {
     uint64_t hash;               /* of the decisions of this run */
 };
 
+/* Calls `progress` now and then while it runs. */
+void replay_watch(struct replay *r, void (*progress)(void *context, size_t n_done, size_t n_bytes), void *context);
 /* Feeds `s`, which must be fresh, until the recording ends or the decisions differ. */
 void replay_run(struct replay *r, struct sched *s, struct replay_result *ret_result);

@@ -166,6 +166,7 @@ struct sched_counts sched_counts(const struct sched *s)
         .unschedulable_waiting = q.unschedulable,
         .gated = q.gated,
         .binding = (uint32_t)s->bindings.n,
+        .evicting = (uint32_t)s->evictions.n,
     };
 }
 

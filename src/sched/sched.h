@@ -68,7 +68,7 @@ void sched_permit(struct sched *s, const char *uid, const struct plugin_instance
 
 struct sched_counts {
     uint64_t attempts, placed, unschedulable, errors;
-    uint32_t active, backoff, unschedulable_waiting, gated, binding;
+    uint32_t active, backoff, unschedulable_waiting, gated, binding, evicting;
 };
 struct sched_counts sched_counts(const struct sched *s);
 struct cache *sched_cache(struct sched *s);

@@ -6,7 +6,7 @@ import cli
 from cli import berth, check
 
 REPEATED = {"-f", "--add-nodes", "--cordon", "--drain", "--like", "--remove-node", "--scale"}
-FLAGS = {"--all", "--allow-plugins", "--engine", "--force", "--help", "--kinds", "--list", "--nodes-needed", "--strict", "--what-if"}
+FLAGS = {"--all", "--allow-plugins", "--decisions", "--engine", "--force", "--help", "--kinds", "--list", "--nodes-needed", "--strict", "--what-if"}
 VALUES = {"-o": "json", "--seed": "7", "--top": "2", "--add-nodes": "1", "--scale": "deploy/web=1", "--retries": "5",
           "--make-trace": "3", "--hours": "2", "--divide": "9"}
 NOT_ALONE = {"-l"}  # part of --drain

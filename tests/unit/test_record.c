@@ -10,7 +10,7 @@
 #include "sched/extender.h"
 #include "sched/record_format.h"
 #include "sched/replay.h"
-#include "sim/record_file.h"
+#include "insight/record_file.h"
 #include "tests/test.h"
 
 /* ---- A cluster that lives by chance ---- */

@@ -1,5 +1,5 @@
-/* sim/record_file.c - see record_file.h. */
-#include "sim/record_file.h"
+/* insight/record_file.c - see record_file.h. */
+#include "insight/record_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@ struct record_file {
 
 enum err_code record_file_create(const char *path, struct record_file **ret_file, struct err *e)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
     if (!f) {
         int error = errno;
@@ -36,6 +36,17 @@ enum err_code record_file_create(const char *path, struct record_file **ret_file
 bool record_file_write(void *file, struct str bytes)
 {
     return fwrite(bytes.p, 1, bytes.n, ((struct record_file *)file)->f) == bytes.n;
+}
+
+bool record_file_read(struct record_file *file, uint64_t at, size_t n, char *ret_bytes)
+{
+    bool good = fflush(file->f) == 0;
+    for (size_t n_read = 0; good && n_read < n;) {
+        ssize_t got = pread(fileno(file->f), ret_bytes + n_read, n - n_read, (off_t)(at + n_read));
+        good = got > 0 || (got < 0 && errno == EINTR);
+        n_read += got > 0 ? (size_t)got : 0;
+    }
+    return good;
 }
 
 enum err_code record_file_close(struct record_file *file, struct err *e)
