@@ -308,6 +308,12 @@ static bool is_stopping(void *context)
     return d->state == STOPPING;
 }
 
+static bool leads(void *context)
+{
+    const struct daemon *d = context;
+    return !d->election || election_is_leader(d->election);
+}
+
 /* The address is taken before any client is made, as upstream does. */
 static enum err_code make_port(struct daemon *d, struct err *e)
 {
@@ -320,7 +326,8 @@ static enum err_code make_port(struct daemon *d, struct err *e)
     config_add_json(&configz, setup->config);
     struct str text = arena_str(&d->arena, strbuf_str(&configz));
     strbuf_fini(&configz);
-    d->questions = questions_new(d->engine, d->loop, loop_clock(d->loop));
+    d->questions = questions_new(&(struct questions_options){
+        .engine = d->engine, .loop = d->loop, .clock = loop_clock(d->loop), .leads = leads, .context = d });
     size_t n_routes;
     const struct ops_route *routes = questions_routes(d->questions, &n_routes);
     return secure_port_new(&(struct secure_port_options){ .loop = d->loop,

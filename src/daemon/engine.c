@@ -322,7 +322,8 @@ void engine_free(struct engine *e)
         return;
     if (e->started)
         pthread_join(e->thread, NULL);
-    run_mail(e); /* what came too late, so that it is freed */
+    while (run_mail(e)) /* what came too late, so that it is freed */
+        ;
     bell_fini(&e->bell);
     decisions_free(e->decisions);
     shadow_free(e->shadow);

@@ -5,18 +5,20 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/metrics.h"
 #include "daemon/status.h"
 #include "insight/decisions.h"
 #include "insight/insight.h"
 #include "insight/shadow.h"
+#include "sched/pod_resources.h"
 
 #define JSON "application/json"
 
-/* What a path asks. `text` is the query, or the body of who reads one. */
+/* What a path asks. `text` is the query, or the body of who reads one. NULL: /metrics/resources, which comes in pieces. */
 typedef enum err_code (*answer_fn)(struct questions *q, struct str text, struct strbuf *to, struct err *e);
 
 struct kind {
-    const char *path, *method, *content_type;
+    const char *path, *method, *content_type; /* method NULL: any, as upstream's pages */
     bool reads_body;
     answer_fn answer;
 };
@@ -29,9 +31,7 @@ struct route_context {
 enum { N_KINDS = 5 };
 
 struct questions {
-    struct engine *engine;
-    struct loop *loop;
-    const struct clock *clock;
+    struct questions_options o;
     struct route_context contexts[N_KINDS];
     struct ops_route routes[N_KINDS];
     size_t n_routes;
@@ -48,6 +48,7 @@ struct question {
     struct arena arena;
     struct err error;
     struct str text;
+    struct pod_resources *resources; /* being written; NULL: not begun */
     struct strbuf answer;
 };
 
@@ -55,7 +56,7 @@ struct question {
 
 static struct insight insight_of(struct questions *q)
 {
-    return (struct insight){ engine_sched(q->engine), engine_decisions(q->engine), q->clock };
+    return (struct insight){ engine_sched(q->o.engine), engine_decisions(q->o.engine), q->o.clock };
 }
 
 static enum err_code answer_explain(struct questions *q, struct str text, struct strbuf *to, struct err *e)
@@ -72,25 +73,41 @@ static enum err_code answer_what_if(struct questions *q, struct str text, struct
 
 static enum err_code answer_decisions(struct questions *q, struct str text, struct strbuf *to, struct err *e)
 {
-    if (!engine_decisions(q->engine))
+    if (!engine_decisions(q->o.engine))
         return err_set(e, ERR_NOT_FOUND, "no decisions are kept: this scheduler only watches, or --decisions is 0");
-    return insight_decisions(engine_decisions(q->engine), text, to, e);
+    return insight_decisions(engine_decisions(q->o.engine), text, to, e);
 }
 
 static enum err_code answer_shadow(struct questions *q, struct str text, struct strbuf *to, struct err *e)
 {
-    if (!engine_shadow(q->engine))
+    if (!engine_shadow(q->o.engine))
         return err_set(e, ERR_NOT_FOUND, "this scheduler was not started with --shadow");
-    return insight_shadow(engine_shadow(q->engine), text, to, e);
+    return insight_shadow(engine_shadow(q->o.engine), text, to, e);
+}
+
+/* One piece; whether there is more. */
+static bool write_resources(struct question *n, struct engine *e)
+{
+    if (!n->resources)
+        n->resources = pod_resources_begin(engine_sched(e));
+    if (pod_resources_write(n->resources, POD_RESOURCES_PIECE, &n->answer) && !n->answer.overflow)
+        return true;
+    pod_resources_end(n->resources);
+    return false;
 }
 
 static void run_question(struct engine_mail *own_mail, struct engine *e)
 {
     struct question *n = MAIL_ITEM(own_mail, struct question, mail.mail);
-    (void)e;
-    if (!n->kind->answer(n->questions, n->text, &n->answer, &n->error) && n->answer.overflow)
+    if (!n->kind->answer && write_resources(n, e)) {
+        engine_post(e, &n->mail);
+        return;
+    }
+    if (n->kind->answer)
+        (void)!n->kind->answer(n->questions, n->text, &n->answer, &n->error);
+    if (!n->error.code && n->answer.overflow)
         err_set(&n->error, ERR_TOO_LARGE, "the answer is too large: ask for less");
-    while (!loop_post(n->questions->loop, &n->back)) /* a loop that is full gets through its mail */
+    while (!loop_post(n->questions->o.loop, &n->back)) /* a loop that is full gets through its mail */
         sched_yield();
 }
 
@@ -153,7 +170,11 @@ static void serve(void *context, struct ops_exchange *x)
 {
     struct route_context *c = context;
     struct questions *q = c->questions;
-    if (!str_is(x->head->method, c->kind->method)) {
+    if (!c->kind->answer && !q->o.leads(q->o.context)) {
+        ops_answer(x, 200, NULL, (struct str){ "", 0 }); /* as upstream: only who leads knows */
+        return;
+    }
+    if (c->kind->method && !str_is(x->head->method, c->kind->method)) {
         refuse(x, ERR_METHOD_NOT_ALLOWED, "the server does not allow this method on the requested resource");
         return;
     }
@@ -175,7 +196,7 @@ static void serve(void *context, struct ops_exchange *x)
     q->n_refs++;
     x->gone = on_gone;
     x->later = n;
-    engine_post(q->engine, &n->mail);
+    engine_post(q->o.engine, &n->mail);
 }
 
 /* ---- The whole ---- */
@@ -185,16 +206,15 @@ static const struct kind kinds[N_KINDS] = {
     { "/berth/v1/what-if", "POST", JSON, true, answer_what_if },
     { "/berth/v1/decisions", "GET", JSON, false, answer_decisions },
     { "/berth/v1/shadow", "GET", JSON, false, answer_shadow },
+    { "/metrics/resources", NULL, METRICS_CONTENT_TYPE, false, NULL },
 };
 
-struct questions *questions_new(struct engine *e, struct loop *loop, const struct clock *clock)
+struct questions *questions_new(const struct questions_options *o)
 {
     struct questions *q = mem_zalloc(sizeof(*q));
-    q->engine = e;
-    q->loop = loop;
-    q->clock = clock;
+    q->o = *o;
     q->n_refs = 1;
-    for (size_t i = 0; i < N_KINDS && kinds[i].path; i++) {
+    for (size_t i = 0; i < N_KINDS; i++) {
         q->contexts[i] = (struct route_context){ q, &kinds[i] };
         q->routes[q->n_routes++] = (struct ops_route){ .path = kinds[i].path,
                                                        .reads_body = kinds[i].reads_body,

@@ -15,7 +15,15 @@ enum { QUESTIONS_MAX = 64, QUESTIONS_ANSWER_BYTES_MAX = 64 << 20 };
 
 struct questions;
 
-struct questions *questions_new(struct engine *e, struct loop *loop, const struct clock *clock);
+struct questions_options {
+    struct engine *engine;
+    struct loop *loop;
+    const struct clock *clock;
+    bool (*leads)(void *context); /* whether this process schedules, for /metrics/resources */
+    void *context;
+};
+
+struct questions *questions_new(const struct questions_options *o);
 /* The engine has ended; answers that are still in the loop's mail find nobody. */
 void questions_free(struct questions *q);
 
