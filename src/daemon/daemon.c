@@ -45,6 +45,7 @@ struct daemon {
     struct metrics *metrics, *slis; /* the pages /metrics and /metrics/slis */
     struct health_metrics health;
     struct leader_metrics leader;
+    struct work_queue_families *work_queues;
     struct berth_metrics own;
     uint64_t n_slow_paths, n_events_lost; /* counted already */
     struct engine *engine;
@@ -266,6 +267,7 @@ static enum err_code make_metrics(struct daemon *d, struct err *e)
     d->health = health_metrics_add(d->slis);
     berth_metrics_add(d->metrics, &d->own);
     component_metrics_add(d->metrics, &d->o->build, d->o->gates);
+    d->work_queues = work_queue_families_new(d->metrics);
     return ERR_OK;
 }
 
@@ -314,6 +316,13 @@ static bool leads(void *context)
     return !d->election || election_is_leader(d->election);
 }
 
+/* The serving certificate was taken into use: the one item of upstream's queue for it. */
+static void count_certificate(struct daemon *d, int64_t begun_ns)
+{
+    struct work_queue_metrics q = work_queue_metrics_of(d->work_queues, "DynamicServingCertificateController");
+    work_queue_metrics_done(&q, 0, (double)(clock_mono_ns(loop_clock(d->loop)) - begun_ns) / 1e9);
+}
+
 /* The address is taken before any client is made, as upstream does. */
 static enum err_code make_port(struct daemon *d, struct err *e)
 {
@@ -323,29 +332,35 @@ static enum err_code make_port(struct daemon *d, struct err *e)
     strbuf_init(&configz, STRBUF_NO_MAX);
     const struct setup *setup = engine_setup(d->engine);
     config_trim_args(&d->arena, setup->config, setup->registry);
+    STRBUF_ADD_LIT(&configz, "{\"componentconfig\":");
     config_add_json(&configz, setup->config);
+    STRBUF_ADD_LIT(&configz, "}");
     struct str text = arena_str(&d->arena, strbuf_str(&configz));
     strbuf_fini(&configz);
     d->questions = questions_new(&(struct questions_options){
         .engine = d->engine, .loop = d->loop, .clock = loop_clock(d->loop), .leads = leads, .context = d });
     size_t n_routes;
     const struct ops_route *routes = questions_routes(d->questions, &n_routes);
-    return secure_port_new(&(struct secure_port_options){ .loop = d->loop,
-                                                          .flags = d->o->flags,
-                                                          .gates = d->o->gates,
-                                                          .metrics = d->metrics,
-                                                          .slis = d->slis,
-                                                          .health = d->health,
-                                                          .configz = text,
-                                                          .leader_elects = d->o->config->leader_election.leader_elect,
-                                                          .profiling = d->o->config->enable_profiling,
-                                                          .routes = routes,
-                                                          .n_routes = n_routes,
-                                                          .is_synced = is_synced,
-                                                          .is_stopping = is_stopping,
-                                                          .context = d,
-                                                          .seed = d->seed },
-                           &d->port, e);
+    int64_t begun_ns = clock_mono_ns(loop_clock(d->loop));
+    if (secure_port_new(&(struct secure_port_options){ .loop = d->loop,
+                                                       .flags = d->o->flags,
+                                                       .gates = d->o->gates,
+                                                       .metrics = d->metrics,
+                                                       .slis = d->slis,
+                                                       .health = d->health,
+                                                       .configz = text,
+                                                       .leader_elects = d->o->config->leader_election.leader_elect,
+                                                       .profiling = d->o->config->enable_profiling,
+                                                       .routes = routes,
+                                                       .n_routes = n_routes,
+                                                       .is_synced = is_synced,
+                                                       .is_stopping = is_stopping,
+                                                       .context = d,
+                                                       .seed = d->seed },
+                        &d->port, e))
+        return e->code;
+    count_certificate(d, begun_ns);
+    return ERR_OK;
 }
 
 static enum err_code make_extenders(struct daemon *d, struct err *e)
@@ -568,6 +583,7 @@ static void free_parts(struct daemon *d)
     connections_free(d->connections);
     close_signals(d);
     loop_free(d->loop);
+    work_queue_families_free(d->work_queues);
     metrics_free(d->metrics);
     metrics_free(d->slis);
     arena_fini(&d->arena);

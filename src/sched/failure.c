@@ -52,7 +52,8 @@ void failure_handle(struct sched *s, struct queued_pod *qp, const struct failure
     const struct pod *known = found ? found->const_ptr : NULL;
     if (known && known->node_name == SYM_EMPTY)
         nominator_add(&s->nominator, known, f->nominate);
-    s->io.event(s->io.context, &(struct event_note){ pod, true, "FailedScheduling", "Scheduling",
+    /* It regards the version that the pod goes back with: a nomination may have been written meanwhile. */
+    s->io.event(s->io.context, &(struct event_note){ known ? known : pod, true, "FailedScheduling", "Scheduling",
                                                      cut_note(&s->arena, f->message) });
     struct status_change change = {
         .pod = known ? known : pod,
