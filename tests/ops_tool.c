@@ -173,7 +173,7 @@ static void make_endpoints(void)
                                                       { "/metrics/resources", nothing, reset_metrics, NULL } };
     static const struct flagz_pair flags[] = { { "bind-address", "127.0.0.1" }, { "v", "<4>" } };
     struct endpoints_options o = {
-        .loop = loop, .metrics = pages, .n_metrics = 2, .configz = STR("{\"componentconfig\":{\"parallelism\":16}}"),
+        .loop = loop, .metrics = pages, .n_metrics = 2, .configz = STR("{\"parallelism\":16}"),
         .healthz = { .name = "healthz", .observe = observe }, .livez = { .name = "livez", .observe = observe },
         .readyz = { .name = "readyz", .checks = checks, .n_checks = 2, .observe = observe },
         .zpages = { .component = "kube-scheduler", .flags = flags, .n_flags = 2, .start_s = 1000000000,

@@ -35,7 +35,8 @@ struct token_answer {
 
 /* ---- Answers of one way: the user, nothing to say, or wrong ---- */
 
-enum said { SAID_NOTHING, SAID_USER, SAID_WRONG };
+/* Wrong: another way may still know the user. Refused: none may be asked. */
+enum said { SAID_NOTHING, SAID_USER, SAID_WRONG, SAID_REFUSED };
 
 static enum said wrong(struct authn_call *c, const char *why)
 {
@@ -192,8 +193,11 @@ static enum said ask_proxy(const struct authn *a, struct authn_call *c)
         return SAID_NOTHING;
     u.uid = first_value(h, &t->proxy.uid_headers);
     u.groups = all_values(c->arena, h, &t->proxy.group_headers);
-    if (!read_extra(c, &t->proxy.extra_prefixes, &u))
-        return wrong(c, "the front proxy sends too many extra headers");
+    if (!read_extra(c, &t->proxy.extra_prefixes, &u)) {
+        /* It speaks for somebody: what it says must not end in a request of its own. */
+        c->why = "the front proxy sends too many extra headers";
+        return SAID_REFUSED;
+    }
     set_user(c, &u);
     return SAID_USER;
 }
@@ -343,6 +347,8 @@ bool authn_ask(struct authn *a, struct authn_call *c)
     c->user = NULL;
     c->why = NULL;
     enum said said = ask_proxy(a, c);
+    if (said == SAID_REFUSED)
+        return true;
     if (said != SAID_USER)
         said = ask_certificate(a, c);
     struct str token = said != SAID_USER && a->reviews ? bearer_token(&c->head->headers) : STR("");

@@ -175,7 +175,8 @@ struct endpoints *endpoints_new(const struct endpoints_options *o)
     struct endpoints *e = mem_zalloc(sizeof(*e));
     arena_init(&e->arena);
     e->options = *o;
-    e->options.configz = arena_str(&e->arena, o->configz);
+    if (o->configz.n)
+        e->options.configz = str_of(arena_printf(&e->arena, "{\"componentconfig\":%.*s}", STR_ARG(o->configz)));
     rand_init(&e->rand, o->seed);
     strbuf_init(&e->flagz_text, STRBUF_NO_MAX);
     add_health(e, &e->options.healthz);

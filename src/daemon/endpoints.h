@@ -23,7 +23,7 @@ struct endpoints_options {
     struct health healthz, livez, readyz; /* without checks: ping alone */
     const struct endpoints_metrics *metrics;
     size_t n_metrics;
-    struct str configz;   /* the JSON text to be served; empty: no such endpoint */
+    struct str configz;   /* the configuration as JSON, served as {"componentconfig":...}; empty: no such endpoint */
     struct zpages zpages; /* paths are filled in here */
     bool flagz, statusz;
     bool profiling; /* /debug/... */

@@ -69,7 +69,8 @@ static void send_head(struct ops_exchange *x, int status, const char *content_ty
 {
     struct arena *a = stream_arena(x->stream);
     struct head head = { .status = (uint16_t)status };
-    headers_add(&head.headers, a, STR("cache-control"), STR("no-cache, private"));
+    if (x->inner->is_path) /* otherwise no filter has seen it, as in Go */
+        headers_add(&head.headers, a, STR("cache-control"), STR("no-cache, private"));
     if (content_type)
         headers_add(&head.headers, a, STR("content-type"), str_of(content_type));
     for (uint32_t i = 0; i < x->inner->headers.n; i++)

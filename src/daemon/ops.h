@@ -119,7 +119,7 @@ struct loop *ops_loop(const struct ops *o);
 
 /* Adds a header to the answer; before it is sent. */
 void ops_add_header(struct ops_exchange *x, const char *name, struct str value);
-/* content_type may be NULL. `Cache-Control: no-cache, private` is on every answer. */
+/* content_type may be NULL. `Cache-Control: no-cache, private` is on every answer to a request that makes sense. */
 void ops_answer(struct ops_exchange *x, int status, const char *content_type, struct str body);
 /* The same, packed when the client takes that. */
 void ops_answer_packed(struct ops_exchange *x, int status, const char *content_type, struct str body);

@@ -220,6 +220,10 @@ TEST(a_front_proxy_speaks_for_others)
     CHECK_TEXT("a name that is not allowed", shown(ask(AS_BOB, peer("not", &proxy_ca, NULL, 0))->user), "refused");
     CHECK_TEXT("another authority", shown(ask(AS_BOB, peer("front", &other_ca, NULL, 0))->user), "refused");
     CHECK_TEXT("anonymous stays it", shown(ask("X-Remote-User: system:anonymous\n", front)->user), "system:anonymous||");
+    CHECK(!authn_set_client_ca(authn, proxy_ca.cert, &error));
+    CHECK_TEXT("a proxy that could be a client as well", shown(ask(AS_BOB, front)->user),
+               "bob||system:masters,system:authenticated");
+    CHECK(strncmp(shown(ask("", front)->user), "front||", 7) == 0);
     struct strbuf many;
     strbuf_init(&many, STRBUF_NO_MAX);
     strbuf_add_text(&many, "X-Remote-User: bob\n");
