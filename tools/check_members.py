@@ -21,7 +21,7 @@ ALLOWED = {
     "object_meta": "filled by the API server", "managed_fields_entry": "filled by the API server",
     "owner_reference": "filled by the API server", "label_selector_rules": "set by the API server",
     # what a daemon puts together with the scheduler
-    "event_note": "the daemon's", "sched_counts": "the daemon's", "queued_pod.popped_ms": "metrics",
+    "event_note": "the daemon's", "sched_counts": "the daemon's",
     "dynamic_resources_args": "devices are not allocated yet",
     # tests and measurements
     "reviews_counts": "read by tests",

@@ -45,7 +45,8 @@ TEST(attempts_are_counted_by_their_result)
           "node n 1; pod a; run; bound a refused; "
           "shows schedule_attempts_total{" PROFILE ",result=\"error\"} 1; "
           "shows scheduling_attempt_duration_seconds_count{" PROFILE ",result=\"error\"} 1; "
-          "shows " POINT_COUNT("Bind", "Error") " 1" },
+          "shows scheduling_attempt_duration_seconds_sum{" PROFILE ",result=\"error\"} 0.01; "
+          "shows " POINT_COUNT("Bind", "Error") " 1; shows " POINT_SUM("Bind", "Error") " 0.001" },
         { "all tries of a pod count, and its time from its first",
           "node n 1; pod a cpu=2; run; at 6000; node m 2; tick; run; bound a; shows pod_scheduling_attempts_sum 2; "
           "shows pod_scheduling_attempts_bucket{le=\"1\"} 0; shows pod_scheduling_attempts_bucket{le=\"2\"} 1; "
@@ -109,7 +110,7 @@ TEST(points_have_a_count_a_time_and_a_status)
           "shows schedule_attempts_total{" PROFILE ",result=\"unschedulable\"} 2" },
         { "Reserve refuses, and is undone",
           "node n 1; probe reserve refuses; pod a; run; shows " POINT_COUNT("Reserve", "Unschedulable") " 1; "
-          "shows " POINT_COUNT("Unreserve", "Success") " 1; "
+          "shows " POINT_COUNT("Unreserve", "Success") " 1; shows " POINT_SUM("Unreserve", "Success") " 0.001; "
           "shows none framework_extension_point_duration_seconds_count{extension_point=\"Permit; "
           "shows schedule_attempts_total{" PROFILE ",result=\"unschedulable\"} 1" },
         { "Permit errs",
@@ -323,6 +324,14 @@ TEST(single_plugins_are_measured_in_a_tenth_of_the_attempts)
                           "shows " PLUGIN("Filter", "PodTopologySpread", "Success") " 1; "
                           "shows " PLUGIN("Score", "NodeResourcesFit", "Success") " 1");
     sched_tell("the plain way", strbuf_cstr(&text), measured_in_part);
+    strbuf_reset(&text);
+    STRBUF_ADD_LIT(&text, "node n 99; node m 99");
+    for (int i = 0; i < 9; i++)
+        strbuf_printf(&text, "; pod p%d; run; bound p%d", i, i);
+    STRBUF_ADD_LIT(&text, "; probe prebind errs; pod a; run; shows " PLUGIN("PreBindPreFlight", "Probe", "Success") " 1; "
+                          "shows " PLUGIN("PreBind", "Probe", "Error") " 1; "
+                          "shows " PLUGIN("Unreserve", "Probe", "Success") " 1");
+    sched_tell("undone", strbuf_cstr(&text), measured);
     strbuf_fini(&text);
 }
 
@@ -570,5 +579,81 @@ TEST(a_page_of_pods_is_one_moment)
     CHECK(strstr(strbuf_cstr(&text), "pod=\"p9\""));
     CHECK(!strstr(strbuf_cstr(&text), "pod=\"new\""));
     strbuf_fini(&text);
+    sched_world_close(&w);
+}
+
+/* ---- Volumes ---- */
+
+static void set_object(struct sched_world *w, enum object_kind kind, const char *json)
+{
+    const void *form;
+    struct err e;
+    err_init(&e, &w->arena);
+    if (object_form_decode(kind, &w->syms, TYPED_JSON, str_of(json), &form, &e))
+        FAIL("%s", e.message);
+    sched_object_set(w->sched, kind, form);
+    object_unref(&w->syms, kind, form);
+}
+
+/* PreBind lasts until the answer comes, whatever it is. */
+TEST(volumes_that_cannot_be_bound)
+{
+    static const struct volume_binding_args args = { .bind_timeout_s = 600 };
+    static struct sched_world w;
+    sched_world_init(&w);
+    w.measured = true;
+    sched_world_add_plugin(&w, &volumebinding_plugin, &args, 0);
+    sched_world_open(&w);
+    set_object(&w, OBJECT_STORAGE_CLASS, "{\"metadata\":{\"name\":\"made\"},\"provisioner\":\"p\","
+                                         "\"volumeBindingMode\":\"WaitForFirstConsumer\"}");
+    set_object(&w, OBJECT_PERSISTENT_VOLUME_CLAIM,
+               "{\"metadata\":{\"name\":\"c\",\"namespace\":\"default\",\"uid\":\"c\",\"resourceVersion\":\"1\"},\"spec\":"
+               "{\"accessModes\":[\"ReadWriteOnce\"],\"storageClassName\":\"made\",\"resources\":{\"requests\":"
+               "{\"storage\":\"1\"}}}}");
+    world_node(&w, "n", "4", "");
+    sched_pod_set(w.sched, world_pod(&w, "p", NULL, 0, "1",
+                                     "\"volumes\":[{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"c\"}}]"));
+    CHECK(sched_run_once(w.sched));
+    CHECK(!strstr(world_metrics(&w), "extension_point=\"PreBind\""));
+    CHECK(!strstr(world_metrics(&w), "scheduler_volume_"));
+    sched_volumes_bound(w.sched, w.tickets.at[0], "no");
+    const char *page = world_metrics(&w);
+    CHECK(strstr(page, "\nscheduler_volume_scheduling_stage_error_total{operation=\"bind\"} 1\n"));
+    CHECK(strstr(page, "\nscheduler_" POINT_COUNT("PreBind", "Error") " 1\n"));
+    CHECK(strstr(page, "\nscheduler_schedule_attempts_total{" PROFILE ",result=\"error\"} 1\n"));
+    sched_world_close(&w);
+}
+
+/* ---- Extenders ---- */
+
+static io_ticket extender_ticket;
+
+static void ask_extender(void *context, const struct extender_request *requests, uint32_t n, struct extender_answer *answers)
+{
+    (void)context;
+    (void)answers;
+    CHECK_INT("requests", n, 1);
+    CHECK_INT("verb", requests[0].verb, EXTENDER_BIND);
+    extender_ticket = requests[0].ticket;
+}
+
+/* Its time is the attempt's, but no plugin's. */
+TEST(an_extender_that_binds_is_no_bind_plugin)
+{
+    static struct sched_world w;
+    static struct extender binder = { .url_prefix = "x", .verbs = { [EXTENDER_BIND] = "bind" } };
+    sched_world_init(&w);
+    w.measured = true;
+    w.extenders[w.n_extenders++] = &binder;
+    w.io.call_extender = ask_extender;
+    sched_world_open(&w);
+    world_node(&w, "n", "1", "");
+    sched_pod_set(w.sched, world_pod(&w, "p", NULL, 0, "1", ""));
+    CHECK(sched_run_once(w.sched));
+    sched_bound(w.sched, extender_ticket, NULL);
+    const char *page = world_metrics(&w);
+    CHECK(!strstr(page, "extension_point=\"Bind\""));
+    CHECK(strstr(page, "\nscheduler_schedule_attempts_total{" PROFILE ",result=\"scheduled\"} 1\n"));
+    CHECK(strstr(page, "\nscheduler_scheduling_attempt_duration_seconds_sum{" PROFILE ",result=\"scheduled\"} 0.004\n"));
     sched_world_close(&w);
 }
