@@ -124,6 +124,8 @@ void extender_client_free(struct extender_client *c)
 int64_t extender_timeout_ms(const struct extender_config *x)
 {
     int64_t ms = x->http_timeout_ns / CLOCK_NS_PER_MS;
+    if (x->http_timeout_ns == 0)
+        return EXTENDER_TIMEOUT_MS;
     return ms > 0 ? ms : 1;
 }
 

@@ -12,6 +12,7 @@
 #include "http/loop.h"
 
 #define EXTENDER_ANSWER_BYTES_MAX (64 << 20) /* of one answer, unpacked; more is an error */
+#define EXTENDER_TIMEOUT_MS 5000             /* when the configuration says 0; upstream's */
 
 struct extender_client;
 

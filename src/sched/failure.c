@@ -50,10 +50,11 @@ void failure_handle(struct sched *s, struct queued_pod *qp, const struct failure
     requeue(s, qp, f, now_ms);
     union map_value *found = map_str_find(&s->pods, str_of(pod->meta.uid));
     const struct pod *known = found ? found->const_ptr : NULL;
-    if (known && known->node_name == SYM_EMPTY)
+    bool waits = known && known->node_name == SYM_EMPTY;
+    if (waits)
         nominator_add(&s->nominator, known, f->nominate);
     /* It regards the version that the pod goes back with: a nomination may have been written meanwhile. */
-    s->io.event(s->io.context, &(struct event_note){ known ? known : pod, true, "FailedScheduling", "Scheduling",
+    s->io.event(s->io.context, &(struct event_note){ waits ? known : pod, true, "FailedScheduling", "Scheduling",
                                                      cut_note(&s->arena, f->message) });
     struct status_change change = {
         .pod = known ? known : pod,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api/schema_slots.h"
+#include "base/vec.h"
 #include "codec/json.h"
 #include "codec/json_scan.h"
 #include "codec/proto.h"
@@ -13,12 +14,26 @@
 static struct arena arena;
 static struct sym_table syms;
 static struct err error;
+static VEC(const struct pod *) pods;
+static VEC(const struct node *) nodes_made;
 
 static void begin(void)
 {
     arena_init(&arena);
     sym_init(&syms);
     err_init(&error, &arena);
+}
+
+static void end(void)
+{
+    for (size_t i = 0; i < pods.n; i++)
+        pod_unref(&syms, pods.at[i]);
+    for (size_t i = 0; i < nodes_made.n; i++)
+        node_unref(&syms, nodes_made.at[i]);
+    vec_fini(&pods);
+    vec_fini(&nodes_made);
+    sym_fini(&syms);
+    arena_fini(&arena);
 }
 
 static struct str recorded(const char *name)
@@ -78,6 +93,7 @@ static const struct pod *keep_pod(struct raw_objects *raw, enum typed_format for
     if (format == TYPED_PROTOBUF)
         bytes = as_protobuf(bytes, &schema_types[T_core_v1_Pod]);
     CHECK(!pod_decode(&syms, format, bytes, &pod, &error));
+    vec_push(&pods, pod);
     raw_objects_set_pod(raw, pod, format, bytes);
     return pod;
 }
@@ -89,6 +105,7 @@ static sym keep_node(struct raw_objects *raw, enum typed_format format, struct s
     if (format == TYPED_PROTOBUF)
         bytes = as_protobuf(bytes, &schema_types[T_core_v1_Node]);
     CHECK(!node_decode(&syms, format, bytes, &node, &error));
+    vec_push(&nodes_made, node);
     raw_objects_set_node(raw, node, format, bytes);
     return node->name;
 }
@@ -127,6 +144,7 @@ TEST(whole_nodes_to_filter)
         CHECK_STR("no nodes", part(encoded(raw, &r), "Nodes"), STR("{\"metadata\":{},\"items\":null}"));
         raw_objects_free(raw);
     }
+    end();
 }
 
 TEST(names_to_filter)
@@ -142,6 +160,7 @@ TEST(names_to_filter)
     r.n_nodes = 0;
     CHECK_STR("no nodes", part(encoded(raw, &r), "NodeNames"), STR("[]"));
     raw_objects_free(raw);
+    end();
 }
 
 TEST(victims)
@@ -170,6 +189,7 @@ TEST(victims)
     CHECK_STR("recorded", encoded(raw, &r),
               str_of(arena_printf(&arena, "%.*s%.*s}", (int)(uids.p - names.p), names.p, STR_ARG(text))));
     raw_objects_free(raw);
+    end();
 }
 
 TEST(an_assumed_pod_is_on_its_node)
@@ -179,6 +199,7 @@ TEST(an_assumed_pod_is_on_its_node)
     const struct pod *pod = keep_pod(raw, TYPED_JSON, STR("{\"metadata\":{\"name\":\"p\",\"uid\":\"u\"},\"spec\":{"
                                                           "\"containers\":[]}}"));
     const struct pod *assumed = pod_with_node(&syms, pod, sym_intern(&syms, STR("n1")));
+    vec_push(&pods, assumed);
     struct strbuf b;
     strbuf_init(&b, STRBUF_NO_MAX);
     CHECK(!raw_objects_add_pod(raw, assumed, &b, &error));
@@ -191,6 +212,7 @@ TEST(an_assumed_pod_is_on_its_node)
               STR("{\"PodName\":\"p\",\"PodNamespace\":\"\",\"PodUID\":\"u\",\"Node\":\"n1\"}"));
     strbuf_fini(&b);
     raw_objects_free(raw);
+    end();
 }
 
 TEST(only_what_somebody_can_ask_for_is_kept)
@@ -230,6 +252,7 @@ TEST(only_what_somebody_can_ask_for_is_kept)
         CHECK_INT(cases[i].name, c.n_bytes, 0);
         raw_objects_free(raw);
     }
+    end();
 }
 
 TEST(what_is_not_known_as_a_whole)
@@ -249,6 +272,7 @@ TEST(what_is_not_known_as_a_whole)
     CHECK_TEXT("pod", error.message, "pod \"u\" is not known as a whole");
     strbuf_fini(&b);
     raw_objects_free(raw);
+    end();
 }
 
 /* ---- Answers ---- */
@@ -300,6 +324,7 @@ static void check_answers(enum extender_verb verb, const struct answer_case *c)
         CHECK_STR(c->name, shown(&x), str_of(c->want));
         free(body);
     }
+    end();
 }
 
 #define INTO_FILTER "into Go struct field ExtenderFilterResult."

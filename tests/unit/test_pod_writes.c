@@ -4,16 +4,27 @@
 
 #include "api/schema_slots.h"
 #include "api/time.h"
+#include "base/vec.h"
 #include "patch/patch.h"
 #include "tests/test.h"
 
 static struct arena arena;
 static struct sym_table syms;
+static VEC(const struct pod *) pods; /* made by pod_of */
 
 static void begin(void)
 {
     arena_init(&arena);
     sym_init(&syms);
+}
+
+static void end(void)
+{
+    for (size_t i = 0; i < pods.n; i++)
+        pod_unref(&syms, pods.at[i]);
+    vec_fini(&pods);
+    sym_fini(&syms);
+    arena_fini(&arena);
 }
 
 static const struct pod *pod_of(const char *json)
@@ -23,6 +34,7 @@ static const struct pod *pod_of(const char *json)
     err_init(&e, &arena);
     if (pod_decode(&syms, TYPED_JSON, str_of(json), &pod, &e))
         FAIL("%s: %s", json, e.message);
+    vec_push(&pods, pod);
     return pod;
 }
 
@@ -170,6 +182,7 @@ TEST(status_changes)
         CHECK_INT(c->name, r.lane, API_LANE_STATUS);
         CHECK_INT(c->name, r.timeout_ms, 0);
     }
+    end();
 }
 
 TEST(a_victim_is_marked_and_deleted)
@@ -217,6 +230,7 @@ TEST(a_victim_is_marked_and_deleted)
     CHECK_INT("lane", r.lane, API_LANE_EVICT);
     r = pod_delete_request(&arena, &syms, MEDIA_JSON, preemptor);
     CHECK_STR("JSON", r.body, STR("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\"}\n"));
+    end();
 }
 
 TEST(a_binding)
@@ -236,6 +250,7 @@ TEST(a_binding)
     CHECK_STR("JSON", r.body,
               STR("{\"kind\":\"Binding\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"other\",\"namespace\":\"default\","
                   "\"uid\":\"9dc67b95-138d-42ca-af0c-ac462375bb0d\"},\"target\":{\"kind\":\"Node\",\"name\":\"n1\"}}\n"));
+    end();
 }
 
 TEST(what_passes_is_tried_again)
@@ -300,4 +315,5 @@ TEST(patches_do_what_was_meant)
         if (c->nomination)
             CHECK_STR(c->name, sym_text(&syms, form->nominated_node), str_of(c->nomination));
     }
+    end();
 }

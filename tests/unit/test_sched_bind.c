@@ -401,3 +401,34 @@ TEST(a_failure_of_a_pod_that_was_replaced_is_not_told)
     CHECK_TEXT("the new one", queued(&w, "p")->pod->meta.uid, "other");
     sched_world_close(&w);
 }
+
+static char regarded[20]; /* version of the pod that the last event was about */
+
+static void note_version(void *context, const struct event_note *note)
+{
+    (void)context;
+    snprintf(regarded, sizeof(regarded), "%s", note->regarding->meta.resource_version);
+}
+
+/* Upstream takes the newest version from its lister before it says anything. */
+TEST(a_failure_is_told_of_the_newest_version)
+{
+    static const struct {
+        const char *name, *node, *want;
+    } rows[] = { { "it still waits", "", "2" }, { "it has a node by now", "n", "1" } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct sched_world w;
+        sched_world_init(&w);
+        w.io.event = note_version;
+        sched_world_open(&w);
+        world_node(&w, "n", "1", "");
+        const char *json = "{\"metadata\":{\"name\":\"p\",\"namespace\":\"default\",\"uid\":\"u\",\"resourceVersion\":\"%d\"},"
+                           "\"spec\":{\"schedulerName\":\"default-scheduler\",\"nodeName\":\"%s\"}}";
+        sched_pod_set(w.sched, world_pod_of(&w, arena_printf(&w.arena, json, 1, "")));
+        CHECK(sched_run_once(w.sched));
+        sched_pod_set(w.sched, world_pod_of(&w, arena_printf(&w.arena, json, 2, rows[i].node)));
+        sched_bound(w.sched, w.tickets.at[0], "no");
+        CHECK_TEXT(rows[i].name, regarded, rows[i].want);
+        sched_world_close(&w);
+    }
+}

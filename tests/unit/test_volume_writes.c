@@ -86,7 +86,7 @@ static const struct volume_provision provide_dyn = { "dyn", "415" };
 static struct volume_writes *start(const struct volume_binding *bindings, uint32_t n_bindings,
                                    const struct volume_provision *provisions, uint32_t n_provisions)
 {
-    static struct sym_table syms;
+    struct sym_table syms;
     arena_init(&arena);
     err_init(&error, &arena);
     strbuf_init(&body, STRBUF_NO_MAX);
@@ -98,6 +98,9 @@ static struct volume_writes *start(const struct volume_binding *bindings, uint32
     sym node = sym_intern(&syms, STR("n1"));
     struct volume_decisions d = { pod->meta.ns, node, bindings, provisions, n_bindings, n_provisions, 600000 };
     struct volume_job *job = volume_job_new(&syms, pod, node, &d);
+    sym_unref(&syms, node);
+    pod_unref(&syms, pod);
+    sym_fini(&syms); /* the job does without */
     CHECK_TEXT("pod", job->pod, "vol");
     CHECK_TEXT("uid", job->pod_uid, "u");
     CHECK_INT("timeout", job->timeout_ms, 600000);
@@ -105,6 +108,13 @@ static struct volume_writes *start(const struct volume_binding *bindings, uint32
     struct volume_writes *w = volume_writes_start(&api, job, done, &api);
     CHECK_INT("not before it has returned", n_finished, 0);
     return w;
+}
+
+static void end(struct volume_job *own_job)
+{
+    volume_job_free(own_job);
+    strbuf_fini(&body);
+    arena_fini(&arena);
 }
 
 static struct str recorded(const char *name)
@@ -163,7 +173,7 @@ TEST(bindings_then_provisions_as_recorded)
     CHECK_TEXT("version", finished->bindings[0].written, "430");
     CHECK_TEXT("version", finished->provisions[0].written, "431");
     CHECK_TEXT("node", finished->node, "n1");
-    volume_job_free(finished);
+    end(finished);
 }
 
 #define CHANGED "the object has been modified; please apply your changes to the latest version and try again"
@@ -203,17 +213,17 @@ TEST(what_goes_wrong)
         CHECK_INT(cases[i].name, n_finished, 1);
         CHECK(!waiting);
         CHECK_TEXT(cases[i].name, finish_error, cases[i].want);
-        volume_job_free(finished);
+        end(finished);
     }
     start(NULL, 0, &provide_dyn, 1);
     answer_json(200, "{\"metadata\":{\"resourceVersion\":\"4150\"}}");
     CHECK_TEXT("a claim of another version", finish_error,
                "Operation cannot be fulfilled on persistentvolumeclaims \"dyn\": " CHANGED);
-    volume_job_free(finished);
+    end(finished);
     start(NULL, 0, &provide_dyn, 1);
     answer(&(struct api_answer){ .error = "dial tcp 127.0.0.1:1: connection refused" });
     CHECK_TEXT("no answer", finish_error, "dial tcp 127.0.0.1:1: connection refused");
-    volume_job_free(finished);
+    end(finished);
 }
 
 TEST(what_is_there_stays)
@@ -251,6 +261,7 @@ TEST(what_is_there_stays)
         CHECK_STR(cases[i].name, strbuf_str(&body), str_of(cases[i].want));
         CHECK_TEXT(cases[i].name, media_type, "application/json");
         volume_writes_cancel(w);
+        end(NULL);
     }
     CHECK_INT("cancelled", n_cancelled, 3);
     CHECK_INT("finished", n_finished, 0);
