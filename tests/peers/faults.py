@@ -1,7 +1,7 @@
 """Stories of faults: a scheduler under load while its connections, its API server, etcd, extenders or its clock misbehave."""
+import glob
 import http.server
 import json
-import os
 import signal
 import threading
 
@@ -10,8 +10,7 @@ from fault_proxy import ANSWERS, READS, WATCHES, WRITES, is_binding, is_watch
 from story import Deck, story
 from trio import ELECTION, take_port
 
-FAKETIME = next((p for p in ("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1", "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1")
-                 if os.path.exists(p)), None)
+FAKETIME = next(iter(glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), None)
 
 
 def random_plan(stage, share, watches=WATCHES, reads=READS, writes=WRITES):
@@ -260,7 +259,8 @@ class Extender(http.server.ThreadingHTTPServer):
     def __init__(self, stage):
         super().__init__(("127.0.0.1", take_port()), Extender.Handler)
         self.stage, self.ending = stage, threading.Event()
-        self.deck = Deck(stage.random, ("extender-hangs", "extender-500", "extender-garbage", "extender-hangs-up", "extender-half"))
+        self.deck = Deck(stage.random, ("extender-hangs", "extender-500", "extender-garbage", "extender-hangs-up",
+                                        "extender-half"))
         self.share = 0.4
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -303,8 +303,8 @@ def extender(stage):
     """an extender that cannot be left out hangs, hangs up, or answers nonsense to two of five calls"""
     server = Extender(stage)
     stage.world.make_nodes(4, stage.times(25))
-    config = {"extenders": [{"urlPrefix": "http://127.0.0.1:%d" % server.server_address[1], "filterVerb": "filter", "enableHTTPS": False,
-                             "httpTimeout": "1s", "nodeCacheCapable": True, "ignorable": False}]}
+    config = {"extenders": [{"urlPrefix": "http://127.0.0.1:%d" % server.server_address[1], "filterVerb": "filter",
+                             "enableHTTPS": False, "httpTimeout": "1s", "nodeCacheCapable": True, "ignorable": False}]}
     stage.scheduler(config=config)
     stage.world.churn(stage.times(25), stage.times(8))
     stage.wait(4, 5)
