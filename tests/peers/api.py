@@ -91,9 +91,11 @@ class Api:
 
 def node(name, cpu_m, memory_mi=64 * 1024, pods=110, labels=None, taints=None):
     amounts = {"cpu": "%dm" % cpu_m, "memory": "%dMi" % memory_mi, "pods": str(pods)}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": dict({"kubernetes.io/hostname": name}, **(labels or {}))},
+    return {"apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": name, "labels": dict({"kubernetes.io/hostname": name}, **(labels or {}))},
             "spec": {"taints": taints or []},
-            "status": {"capacity": amounts, "allocatable": amounts, "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}]}}
+            "status": {"capacity": amounts, "allocatable": amounts,
+                       "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}]}}
 
 
 def pod(name, cpu_m, memory_mi=64, selector=None):

@@ -46,8 +46,8 @@ def is_binding(request):
 
 
 def status_json(code, reason, message):
-    return json.dumps({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "reason": reason,
-                       "code": code}).encode()
+    return json.dumps({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message,
+                       "reason": reason, "code": code}).encode()
 
 
 def _field(number, data):
@@ -96,7 +96,8 @@ class Proxy:
         return None
 
     async def _listen(self):
-        self.listener = await asyncio.start_server(self._accept, "127.0.0.1", self.port, ssl=self.server_context(), limit=HEAD_MAX)
+        self.listener = await asyncio.start_server(self._accept, "127.0.0.1", self.port, ssl=self.server_context(),
+                                                   limit=HEAD_MAX)
 
     async def _accept(self, reader, writer):
         task = asyncio.current_task()
@@ -351,7 +352,8 @@ class RequestProxy(Proxy):
 class FrameProxy(Proxy):
     """HTTP/2 frames. `rate` is the share of frames with data from the server at which something happens."""
     DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
-    FAULTS = ("stream-reset", "stream-refused", "goaway", "frame-cut", "frame-delayed", "ping-flood", "unknown-frame", "bad-frame")
+    FAULTS = ("stream-reset", "stream-refused", "goaway", "frame-cut", "frame-delayed", "ping-flood", "unknown-frame",
+              "bad-frame")
 
     def __init__(self, *args):
         self.rate = 0.0
@@ -365,7 +367,8 @@ class FrameProxy(Proxy):
         return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
 
     async def serve(self, reader, writer):
-        up_reader, up_writer = await asyncio.open_connection(*self.target, ssl=tls_client(self.certs, "h2"), limit=HEAD_MAX)
+        tls = tls_client(self.certs, "h2")
+        up_reader, up_writer = await asyncio.open_connection(*self.target, ssl=tls, limit=HEAD_MAX)
         try:
             back = asyncio.ensure_future(self.up(reader, up_writer))
             down = asyncio.ensure_future(self.down(up_reader, up_writer, writer))

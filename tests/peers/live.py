@@ -69,7 +69,8 @@ def compare(peers, real, other, folder, quiet=False):
     a, b = os.path.join(folder, "a.jsonl"), os.path.join(folder, "b.jsonl")
     write(a, real.values())
     write(b, other.values())
-    text = subprocess.run([os.path.join(peers, "liveparity"), "compare", "-limit", "100000", a, b], stdout=subprocess.PIPE, text=True).stdout
+    text = subprocess.run([os.path.join(peers, "liveparity"), "compare", "-limit", "100000", a, b], text=True,
+                          stdout=subprocess.PIPE).stdout
     found, name = {}, None
     for line in text.splitlines():
         head = re.match(r"(\S.*?)(?:: only in|: not finished|: \d+ steps against| step \d+, pod| fact \d+:)", line)
@@ -110,8 +111,9 @@ def run_part(trio, part, folder, options, results):
     else:
         real_path = os.path.join(folder, part + "-real.jsonl")
         real = play(trio, REAL, part, folder, part + "-real")
-    other = play(trio, options.command, part, folder, part + "-other", real_path, sample=SAMPLE if options.short and part == "live-vectors" else None)
-    if options.short and part == "live-vectors":
+    sample = SAMPLE if options.short and part == "live-vectors" else None
+    other = play(trio, options.command, part, folder, part + "-other", real_path, sample=sample)
+    if sample:
         real = {name: one for name, one in real.items() if name in other}
     wrong = compare(trio.peers, real, other, folder)
     if wrong:
@@ -119,22 +121,20 @@ def run_part(trio, part, folder, options, results):
         once = wrong
         wrong = compare(trio.peers, {n: real[n] for n in once if n in real}, {n: second[n] for n in once if n in second}, folder)
         print("agree the second time: %s" % (", ".join(sorted(set(once) - set(wrong))) or "none"), flush=True)
-    for name in sorted(set(real) | set(other)):
-        if name in wrong:
-            results.note("%s: %s" % (part, name), wrong[name])
-        else:
-            results.passed += 1
-    print("%s: %d of %d agree (%.0f s)" % (part, len(set(real) | set(other)) - len(wrong), len(set(real) | set(other)), time.monotonic() - began),
-          flush=True)
+    played = sorted(set(real) | set(other))
+    for name in wrong:
+        results.note("%s: %s" % (part, name), wrong[name])
+    results.passed += len(played) - len(wrong)
+    print("%s: %d of %d agree (%.0f s)" % (part, len(played) - len(wrong), len(played), time.monotonic() - began), flush=True)
     if not options.short:
-        same_as_kept(trio.peers, part, real, folder, results)
+        same_as_kept(trio.peers, kept, real, folder)
 
 
-def same_as_kept(peers, part, real, folder, results):
-    """Is the recording in the repository still what the real scheduler does?"""
-    wrong = compare(peers, read(part_of_recording(part)), real, folder)
+def same_as_kept(peers, kept, real, folder):
+    """Says where the recording in the repository is not what the real scheduler does now: it is time to make it anew."""
+    wrong = compare(peers, read(kept), real, folder)
     if wrong:
-        print("the recording in the repository differs from the one made now in: " + ", ".join(sorted(wrong)), flush=True)
+        print("%s is not what was recorded now of: %s" % (os.path.basename(kept), ", ".join(sorted(wrong))), flush=True)
 
 
 def run(peers, folder, options, results):

@@ -18,7 +18,8 @@ import time
 
 import api as kube
 
-SETTLE_LIMIT = int(os.environ.get("SETTLE_LIMIT", "240"))  # seconds until every pod that fits must have its node; retries wait 10 s at most, a busy machine longer
+# Seconds until every pod that fits must have its node: retries wait 10 s at most, a busy machine longer.
+SETTLE_LIMIT = int(os.environ.get("SETTLE_LIMIT", "240"))
 LOOK_SECONDS = 0.5
 ZONES = ("a", "b", "c")
 CPU_M = (50, 100, 250, 500, 800)  # what pods ask for
@@ -72,7 +73,8 @@ def waiting_though_fitting(nodes, pods):
     room, found = free_room(nodes, pods), []
     for p in pods:
         if not p["spec"].get("nodeName"):
-            found += ["%s would fit on %s" % (p["metadata"]["name"], n["metadata"]["name"]) for n in nodes if takes(n, p, room)][:1]
+            found += ["%s would fit on %s" % (p["metadata"]["name"], n["metadata"]["name"])
+                      for n in nodes if takes(n, p, room)][:1]
     return found
 
 

@@ -1,5 +1,5 @@
-"""What the stories of faults.py and handover.py share: one of them is a function with `@story`, gets a Stage, plays, and leaves
-the stage to ask whether all is well."""
+"""What the stories of faults.py and handover.py share: a story is a function with `@story` that gets a Stage, plays, and lets
+the stage check whether all is well."""
 import collections
 import random
 import time
@@ -12,7 +12,7 @@ STORIES = []  # in the order in which they run
 
 
 def story(at_least=0, skip=None):
-    """`at_least` faults must have been injected in the short form, or nothing was tested; `skip` tells why not to play it here."""
+    """`at_least` faults must have been injected, or nothing was tested; `skip` tells why not to play it with a command."""
     def register(play):
         STORIES.append(Story(play.__name__.replace("_", "-"), " ".join(play.__doc__.split()), play, at_least, skip))
         return play
@@ -35,10 +35,10 @@ class Deck:
 
 
 class Stage:
-    """`command` is the scheduler under test, `rival_command` the other one of a hand-over. `full` multiplies what is done."""
+    """`command` is the scheduler under test."""
 
-    def __init__(self, trio, name, seed, command, rival_command, short):
-        self.trio, self.command, self.rival_command, self.short = trio, command, rival_command, short
+    def __init__(self, trio, name, seed, command, short):
+        self.trio, self.command, self.short = trio, command, short
         self.world = World(trio, name, seed)
         self.random = random.Random("%s %s stage" % (seed, name))
         self.faults = collections.Counter()
@@ -46,6 +46,7 @@ class Stage:
         self.checked = False
 
     def times(self, n):
+        """How much of something: the full form does four times as much."""
         return n if self.short else 4 * n
 
     def count(self, fault, n=1):

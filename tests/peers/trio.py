@@ -9,6 +9,7 @@ below those that the system gives to connections, so that a server that is start
 """
 import base64
 import ctypes
+import http.client
 import json
 import os
 import re
@@ -64,7 +65,8 @@ def _die_with_parent():
 def launch(args, log, cwd=None, env=None):
     """A child of this process, with its output in a file; from the main thread only, with which it dies."""
     with open(log, "ab") as out:
-        return subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=cwd, env=env, preexec_fn=_die_with_parent)
+        return subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=cwd, env=env,
+                                preexec_fn=_die_with_parent)
 
 
 def end(child, limit=20):
@@ -91,12 +93,11 @@ class Certificates:
         if os.path.exists(self.cert):
             return
         ca_key, request = os.path.join(folder, "ca.key"), os.path.join(folder, "server.csr")
-        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", ca_key, "-out", self.ca,
-                "-days", "30", "-subj", "/CN=peers-ca")
-        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", self.key, "-out", request,
-                "-subj", "/CN=127.0.0.1")
-        openssl("x509", "-req", "-in", request, "-CA", self.ca, "-CAkey", ca_key, "-CAcreateserial", "-days", "30", "-out", self.cert,
-                "-extfile", "/dev/stdin", text="subjectAltName=IP:127.0.0.1,DNS:localhost\n")
+        new_key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout")
+        openssl("req", "-x509", *new_key, ca_key, "-out", self.ca, "-days", "30", "-subj", "/CN=peers-ca")
+        openssl("req", *new_key, self.key, "-out", request, "-subj", "/CN=127.0.0.1")
+        openssl("x509", "-req", "-in", request, "-CA", self.ca, "-CAkey", ca_key, "-CAcreateserial", "-days", "30",
+                "-out", self.cert, "-extfile", "/dev/stdin", text="subjectAltName=IP:127.0.0.1,DNS:localhost\n")
 
 
 # One line in the audit log for every binding that was answered: who is bound where, and how often, whatever the scheduler thinks.
@@ -136,7 +137,8 @@ class Trio:
             authority = base64.b64encode(ca.read()).decode()
         return self.write(name, json.dumps({
             "apiVersion": "v1", "kind": "Config", "current-context": "c",
-            "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:%d" % port, "certificate-authority-data": authority}}],
+            "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:%d" % port,
+                                                   "certificate-authority-data": authority}}],
             "users": [{"name": "u", "user": {"token": TOKEN}}],
             "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}, indent=1))
 
@@ -159,7 +161,8 @@ class Trio:
     def start_apiserver(self):
         self.apiserver = launch(
             [os.path.join(self.peers, "kube-apiserver"), "--etcd-servers=http://127.0.0.1:%d" % self.etcd_port,
-             "--secure-port=%d" % self.port, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--cert-dir=" + self.path("certs"),
+             "--secure-port=%d" % self.port, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
+             "--cert-dir=" + self.path("certs"),
              "--tls-cert-file=" + self.certs.cert, "--tls-private-key-file=" + self.certs.key,
              "--token-auth-file=tokens.csv", "--authorization-mode=AlwaysAllow",
              "--service-account-key-file=sa.key", "--service-account-signing-key-file=sa.key",
@@ -199,7 +202,6 @@ class Trio:
 
     def compact(self):
         """Throws away the past of etcd, through its JSON gateway. The revision that stays."""
-        import http.client
         etcd = http.client.HTTPConnection("127.0.0.1", self.etcd_port, timeout=30)
 
         def call(path, body):
