@@ -4,7 +4,6 @@
 #include "api/schema_slots.h"
 #include "client/watch_frame.h"
 #include "codec/json.h"
-#include "http/url.h"
 
 enum { ASK_MS = 30 * 1000, EXIT_PENDING = 3 };
 
@@ -46,7 +45,7 @@ static bool ask(struct asking *k, const char *path)
     strbuf_init(&target, STRBUF_NO_MAX);
     const char *ns = k->q->ns ? k->q->ns : arena_cstr(&k->cluster.arena, k->cluster.config.ns);
     strbuf_printf(&target, "%s/berth/v1/explain?pod=", path);
-    url_add_escaped(&target, str_of(arena_printf(&k->cluster.arena, "%s/%s", ns, k->q->pod)));
+    api_add_escaped(&target, str_of(arena_printf(&k->cluster.arena, "%s/%s", ns, k->q->pod)));
     if (k->q->n_top && k->q->n_top != UINT32_MAX && k->q->json)
         strbuf_printf(&target, "&nodes=%u", k->q->n_top);
     bool ok = get(k, strbuf_cstr(&target));
@@ -146,7 +145,7 @@ static int look_and_ask(struct asking *k)
         struct value x;
         strbuf_init(&path, STRBUF_NO_MAX);
         strbuf_add_text(&path, SCHEDULER_PODS "/https:");
-        url_add_escaped(&path, str_of(names[i]));
+        api_add_escaped(&path, str_of(names[i]));
         strbuf_add_text(&path, ":10259/proxy");
         bool answered = ask(k, strbuf_cstr(&path)) && read_answer(k, &x);
         strbuf_fini(&path);
