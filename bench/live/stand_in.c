@@ -134,6 +134,14 @@ static void load_file(struct stand_in *x, const char *path)
 
 /* ---- Figures ---- */
 
+/* Of the stand-in itself, since it began. */
+static double cpu_seconds(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
 static void report(const struct stand_in *x)
 {
     const struct stand_in_counts *c = &x->counts;
@@ -141,10 +149,11 @@ static void report(const struct stand_in *x)
     double first_ms = c->first_bind_ns ? (double)(c->first_bind_ns - c->asked_ns) / 1e6 : 0;
     double synced_ms = c->synced_ns ? (double)(c->synced_ns - c->asked_ns) / 1e6 : 0;
     printf("{\"binds\":%llu,\"seconds\":%.3f,\"binds_per_second\":%.0f,\"synced_ms\":%.1f,\"first_bind_ms\":%.1f,"
-           "\"first_bind_at_ns\":%lld,\"refused_binds\":%llu,\"patches\":%llu,\"events\":%llu,\"deleted\":%llu,\"requests\":%llu}\n",
+           "\"first_bind_at_ns\":%lld,\"refused_binds\":%llu,\"patches\":%llu,\"events\":%llu,\"deleted\":%llu,\"requests\":%llu,\"cpu_seconds\":%.3f}\n",
            (unsigned long long)c->n_binds, seconds, seconds > 0 ? (double)(c->n_binds - 1) / seconds : 0, synced_ms,
            first_ms, (long long)c->first_bind_ns, (unsigned long long)c->n_refused_binds, (unsigned long long)c->n_patches,
-           (unsigned long long)c->n_events, (unsigned long long)c->n_deleted, (unsigned long long)c->n_requests);
+           (unsigned long long)c->n_events, (unsigned long long)c->n_deleted, (unsigned long long)c->n_requests,
+           cpu_seconds());
     fflush(stdout);
 }
 

@@ -4,7 +4,6 @@
 #include "api/schema_slots.h"
 #include "client/watch_frame.h"
 #include "codec/json.h"
-#include "http/url.h"
 
 enum { ASK_MS = 30 * 1000, EXIT_PENDING = 3 };
 

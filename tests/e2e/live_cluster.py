@@ -4,12 +4,15 @@ simulate, explain and bench with a kubeconfig; what a poor user is told; that no
 import collections
 import json
 import os
+import pty
 import signal
 import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.error
 import urllib.request
 
 BERTH, STAND_IN = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
@@ -69,6 +72,26 @@ def items(s, path):
     address = open(s.kubeconfig).read().split("server: ")[1].split()[0]
     request = urllib.request.Request(address + path, headers={"Accept": "application/json", "Authorization": "Bearer any"})
     return json.load(urllib.request.urlopen(request, context=ssl._create_unverified_context()))["items"]
+
+
+def bind_all(s, stop):
+    """A scheduler that puts every pod on the first node."""
+    address = open(s.kubeconfig).read().split("server: ")[1].split()[0]
+    while not stop.is_set():
+        nodes = items(s, "/api/v1/nodes")
+        for p in items(s, "/api/v1/pods") if nodes else []:
+            if p["spec"].get("nodeName") or p["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "9":
+                continue
+            body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": p["metadata"]["name"]},
+                    "target": {"kind": "Node", "name": nodes[0]["metadata"]["name"]}}
+            path = "/api/v1/namespaces/%s/pods/%s/binding" % (p["metadata"]["namespace"], p["metadata"]["name"])
+            request = urllib.request.Request(address + path, method="POST", data=json.dumps(body).encode(),
+                                             headers={"Content-Type": "application/json", "Authorization": "Bearer any"})
+            try:
+                urllib.request.urlopen(request, context=ssl._create_unverified_context()).read()
+            except urllib.error.HTTPError as e:
+                assert e.code in (404, 409), e  # it is being deleted
+        time.sleep(0.01)
 
 
 def dump(s, folder):
@@ -162,6 +185,9 @@ def contexts_and_credentials(folder):
     nobody = dict(ENV, HOME=os.path.join(folder, "nobody"))
     has(subprocess.run([BERTH, "simulate"], capture_output=True, text=True, env=nobody), 2, err=["nothing to read", "--live"])
     has(subprocess.run([BERTH, "explain", "p"], capture_output=True, text=True, env=nobody), 1, err=["no configuration has been provided"])
+    in_pod = dict(nobody, KUBERNETES_SERVICE_HOST="127.0.0.1", KUBERNETES_SERVICE_PORT="1")
+    has(subprocess.run([BERTH, "simulate", "--live"], capture_output=True, text=True, env=in_pod), 1, err=["/var/run/secrets/kubernetes.io/serviceaccount/token"])
+    has(subprocess.run([BERTH, "simulate", "--server", "https://127.0.0.1:1"], capture_output=True, text=True, env=in_pod), 1, err=["https://127.0.0.1:1"])
 
 
 EXPLANATION = {
@@ -229,6 +255,55 @@ def a_bench_cleans_up_what_it_made(folder):
         assert len(set(specs)) == 1, set(specs)  # both forms of requests make the same pods
         has(s.berth("bench", "SchedulingBasic/5000Nodes_10000Pods"), 1, err=["the cluster has nodes of its own"])
         assert len(items(s, "/api/v1/nodes")) == 10
+
+
+@check
+def a_bench_counts_pods_that_get_nodes(folder):
+    for how in ((), ("--no-streaming", "--page", "7")):
+        with StandIn(folder, *how, objects=[]) as s:
+            stop = threading.Event()
+            binder = threading.Thread(target=bind_all, args=(s, stop))
+            binder.start()
+            try:
+                for words, n in ((("SchedulingBasic/5000Nodes_10000Pods", "--nodes", "3", "--pods", "40", "--init-pods", "5"), 40),
+                                 (("MixedSchedulingBasePod", "--nodes", "3", "--pods", "4", "--init-pods", "2"), 4),
+                                 (("Unschedulable/", "--nodes", "3", "--pods", "4", "--init-pods", "2"), 4),
+                                 (("SchedulingPreferredAntiAffinityWithNSSelector", "--nodes", "3", "--pods", "4", "--init-pods", "110"), 4)):
+                    done = s.berth("bench", *words, "-o", "json", "--scheduler-pid", str(os.getpid()), "--in-flight", "7", "--timeout", "120")
+                    has(done, 0)
+                    result = json.loads(done.stdout)
+                    assert result["bound"] == result["pods"] == n and result["seconds"] > 0 and result["throughput"] > 0, result
+                    times = result["create_to_bound_ms"]
+                    assert 0 < times["p50"] <= times["p99"] <= times["p99.9"] <= times["max"], result
+                    assert result["scheduler"]["cpu_seconds_per_1000"] >= 0 and result["scheduler"]["rss_bytes"] > 1 << 20, result
+                has(s.berth("bench", "SchedulingBasic/5000Nodes_10000Pods", "--nodes", "3", "--pods", "4", "--init-pods", "0"), 0, "pods/s", "SchedulingBasic")
+            finally:
+                stop.set()
+                binder.join()
+            for path in ("pods", "nodes", "namespaces", "services", "serviceaccounts"):
+                assert items(s, "/api/v1/" + path) == [], path
+
+
+@check
+def how_far_it_is(folder):
+    """On a terminal."""
+    with StandIn(folder, "--page", "1", "--pods", "300") as s:
+        ours, theirs = pty.openpty()
+        child = subprocess.Popen([BERTH, "simulate", "--kubeconfig", s.kubeconfig, "-o", "name"], stdout=subprocess.DEVNULL, stderr=theirs,
+                                 env=dict(ENV, BERTH_PROGRESS_AFTER_MS="0"))
+        os.close(theirs)
+        text = b""
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            text += piece
+        os.close(ours)
+        assert child.wait() == 3, child.returncode
+        assert b"reading the cluster: " in text and b" objects" in text, text[:1000]
 
 
 @check
