@@ -24,7 +24,7 @@ ALLOWED = {
     "event_note": "the daemon's", "sched_counts": "the daemon's", "queued_pod.popped_ms": "metrics",
     "dynamic_resources_args": "devices are not allocated yet",
     # tests and measurements
-    "attempt_wants.all_nodes": "a seam for tests", "snapshot.n_copied": "read by tests",
+    "snapshot.n_copied": "read by tests",
     "sched.n_repeated": "read by tests",
     # used in a way that tokens do not show
     "stamp": "compared as bytes", "source_in.id2": "filled by a table of offsets",
