@@ -154,7 +154,7 @@ struct decisions *decisions_new(struct sched *s, const struct decisions_options 
     d->sched = s;
     d->syms = sched_cache(s)->syms;
     d->clock = options->clock ? options->clock : &clock_real;
-    d->n_max = options->n_max ? options->n_max : DECISIONS_MAX;
+    d->n_max = options->n_max ? options->n_max : DECISIONS_KEPT;
     d->refusals = refusals_new();
     d->refusals_bytes_max = bytes_max / 4;
     d->ring_bytes = (bytes_max - d->refusals_bytes_max) & ~(size_t)7;

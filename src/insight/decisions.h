@@ -17,7 +17,7 @@
 #include "sched/sched.h"
 
 enum {
-    DECISIONS_MAX = 10000,
+    DECISIONS_KEPT = 10000,
     DECISIONS_BYTES_MAX = 24 << 20, /* records and what they share */
     DECISIONS_BYTES_MIN = 256 << 10,
     DECISION_VICTIMS_MAX = 8,
@@ -26,7 +26,7 @@ enum {
 };
 
 struct decisions_options {
-    uint32_t n_max;            /* 0: DECISIONS_MAX */
+    uint32_t n_max;            /* 0: DECISIONS_KEPT */
     size_t bytes_max;          /* 0: DECISIONS_BYTES_MAX; less than DECISIONS_BYTES_MIN counts as that */
     const struct clock *clock; /* NULL: the machine's. Lives as long */
 };

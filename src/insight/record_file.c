@@ -10,9 +10,14 @@
 
 #include "base/mem.h"
 
+enum { BUFFER_BYTES = 256 << 10 }; /* a write and a read for many frames: there are ten thousands of them a second */
+
 struct record_file {
     FILE *f;
     char *path;
+    char *window; /* of what is read back; NULL: nothing was */
+    uint64_t window_at;
+    size_t window_bytes;
 };
 
 enum err_code record_file_create(const char *path, struct record_file **ret_file, struct err *e)
@@ -27,6 +32,7 @@ enum err_code record_file_create(const char *path, struct record_file **ret_file
     }
     struct record_file *file = mem_zalloc(sizeof(*file));
     file->f = f;
+    (void)setvbuf(f, NULL, _IOFBF, BUFFER_BYTES); /* else a smaller one is used */
     file->path = mem_alloc(strlen(path) + 1);
     strcpy(file->path, path);
     *ret_file = file;
@@ -38,15 +44,36 @@ bool record_file_write(void *file, struct str bytes)
     return fwrite(bytes.p, 1, bytes.n, ((struct record_file *)file)->f) == bytes.n;
 }
 
+/* The window begins at `at`; false: there is nothing. */
+static bool move_window(struct record_file *file, uint64_t at)
+{
+    ssize_t got;
+    if (fflush(file->f) != 0)
+        return false;
+    if (!file->window)
+        file->window = mem_alloc(BUFFER_BYTES);
+    do
+        got = pread(fileno(file->f), file->window, BUFFER_BYTES, (off_t)at);
+    while (got < 0 && errno == EINTR);
+    file->window_at = at;
+    file->window_bytes = got > 0 ? (size_t)got : 0;
+    return got > 0;
+}
+
 bool record_file_read(struct record_file *file, uint64_t at, size_t n, char *ret_bytes)
 {
-    bool good = fflush(file->f) == 0;
-    for (size_t n_read = 0; good && n_read < n;) {
-        ssize_t got = pread(fileno(file->f), ret_bytes + n_read, n - n_read, (off_t)(at + n_read));
-        good = got > 0 || (got < 0 && errno == EINTR);
-        n_read += got > 0 ? (size_t)got : 0;
+    while (n) {
+        bool inside = at >= file->window_at && at - file->window_at < file->window_bytes;
+        if (!inside && !move_window(file, at))
+            return false;
+        size_t from = (size_t)(at - file->window_at), piece = file->window_bytes - from;
+        piece = piece < n ? piece : n;
+        memcpy(ret_bytes, file->window + from, piece);
+        ret_bytes += piece;
+        at += piece;
+        n -= piece;
     }
-    return good;
+    return true;
 }
 
 enum err_code record_file_close(struct record_file *file, struct err *e)
@@ -60,6 +87,7 @@ enum err_code record_file_close(struct record_file *file, struct err *e)
     }
     if (!written)
         code = err_set(e, ERR_IO, "%s: %s", file->path, strerror(error));
+    free(file->window);
     free(file->path);
     free(file);
     return code;

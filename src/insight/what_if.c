@@ -51,6 +51,29 @@ enum err_code question_text(struct what_if_question *q, const struct value *v, c
     return ERR_OK;
 }
 
+/* Of pods of one name the one that stays, as sched_pod_named. */
+static void index_pod(void *context, const struct pod *pod)
+{
+    struct what_if_question *q = context;
+    const char *name = arena_printf(q->arena, "%s/%s", sym_text(q->syms, pod->meta.ns).p, pod->meta.name);
+    union map_value *v = map_str_put(&q->by_name, str_of(name), NULL);
+    const struct pod *there = v->const_ptr;
+    if (!there || there->flags & POD_TERMINATING)
+        v->const_ptr = pod;
+}
+
+/* A name is looked for among all pods; who gives many names pays for an index once. */
+static const struct pod *find_pod(struct what_if_question *q, struct str text, struct str ns, struct str name)
+{
+    enum { FEW = 4 };
+    if (++q->n_named <= FEW)
+        return sched_pod_named(q->sched, ns, name);
+    if (q->n_named == FEW + 1)
+        sched_each_pod(q->sched, index_pod, q);
+    union map_value *found = map_str_find(&q->by_name, text);
+    return found ? found->const_ptr : NULL;
+}
+
 enum err_code question_known_pod(struct what_if_question *q, const struct value *v, const char *path,
                                  const struct pod **ret_pod)
 {
@@ -61,7 +84,7 @@ enum err_code question_known_pod(struct what_if_question *q, const struct value 
     if (!slash)
         return question_fault(q, path, "a pod is named \"NAMESPACE/NAME\"");
     struct str ns = str_range(text.p, slash), name = str_range(slash + 1, text.p + text.n);
-    *ret_pod = sched_pod_named(q->sched, ns, name);
+    *ret_pod = find_pod(q, text, ns, name);
     if (!*ret_pod)
         return err_set(q->e, ERR_NOT_FOUND, "%s: pods \"%.*s\" not found in namespace %.*s", path, STR_ARG(name), STR_ARG(ns));
     return ERR_OK;
@@ -363,6 +386,7 @@ enum err_code insight_what_if(const struct insight *in, struct str body, struct 
         return err_set(e, ERR_INVALID, "extenders are configured: what they would say of a changed cluster is not known, so there "
                        "is no answer");
     struct what_if_question q = { .sched = in->sched, .syms = sched_cache(in->sched)->syms, .arena = e->arena, .e = e };
+    map_str_init(&q.by_name);
     enum err_code code = read_question(&q, &v);
     if (!code)
         code = answer(&q, &v, to);
@@ -370,6 +394,7 @@ enum err_code insight_what_if(const struct insight *in, struct str body, struct 
         pod_unref(q.syms, q.pod);
     for (size_t i = 0; i < q.held.n; i++)
         sym_unref(q.syms, q.held.at[i]);
+    map_str_fini(&q.by_name);
     vec_fini(&q.held);
     vec_fini(&q.removed);
     vec_fini(&q.added);

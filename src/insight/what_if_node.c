@@ -192,8 +192,8 @@ enum err_code change_node(struct what_if_question *q, const struct value *v, con
 static sym new_name(struct what_if_question *q, const struct node *like)
 {
     const char *name = arena_printf(q->arena, "%s-new", like->meta.name);
-    for (unsigned i = 2; sym_find(q->syms, str_of(name)) != SYM_NONE; i++)
-        name = arena_printf(q->arena, "%s-new-%u", like->meta.name, i);
+    for (size_t first = q->added.n + 1, i = first > 2 ? first : 2; sym_find(q->syms, str_of(name)) != SYM_NONE; i++)
+        name = arena_printf(q->arena, "%s-new-%zu", like->meta.name, i);
     vec_push(&q->added, name);
     return question_sym(q, str_of(name));
 }

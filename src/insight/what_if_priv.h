@@ -12,7 +12,8 @@ struct what_if_question {
     struct err *e;
     struct what_if what_if;
     const struct pod *pod; /* that is asked about, as changed so far; a reference */
-    uint32_t n_top, n_changes, n_lifted;
+    uint32_t n_top, n_changes, n_lifted, n_named;
+    struct map_str by_name; /* "NAMESPACE/NAME" -> pod, once many are named */
     VEC(sym) held;           /* syms of the question, until its end */
     VEC(sym) removed;        /* nodes that are not there; borrowed */
     VEC(const char *) added; /* nodes that are */

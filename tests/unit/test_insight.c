@@ -403,6 +403,27 @@ TEST(what_ifs_that_make_no_sense_are_refused)
     shop_close(&s);
 }
 
+TEST(many_pods_may_be_named)
+{
+    struct shop s;
+    shop_open(&s);
+    struct strbuf body;
+    strbuf_init(&body, STRBUF_NO_MAX);
+    STRBUF_ADD_LIT(&body, "{'pod':'shop/big','changes':[{'evict':[");
+    for (int i = 0; i < 200; i++) {
+        insight_add_pod(&s.w, arena_printf(&s.w.arena, "p%d", i), "1m", "", "");
+        strbuf_printf(&body, "'shop/p%d',", i);
+    }
+    insight_run(&s.w);
+    STRBUF_ADD_LIT(&body, "'shop/p7','shop/held']}]}"); /* twice, and one that is nowhere */
+    what_if(&s, strbuf_cstr(&body), (const char *const[]){ "\"podsLifted\":200,", NULL });
+    strbuf_reset(&body);
+    STRBUF_ADD_LIT(&body, "{'pod':'shop/big','changes':[{'evict':['shop/p0','shop/p1','shop/p2','shop/p3','shop/p4','shop/nobody']}]}");
+    CHECK_INT("nobody", insight_what_if(&s.in, insight_json(&s.w, strbuf_cstr(&body)), &s.answer, &s.w.e), ERR_NOT_FOUND);
+    strbuf_fini(&body);
+    shop_close(&s);
+}
+
 TEST(with_extenders_there_is_no_answer)
 {
     struct shop s;
