@@ -276,6 +276,8 @@ static enum err_code make_engine(struct daemon *d, struct err *e)
     const struct config *c = d->o->config;
     const struct scheduler_flags *f = d->o->flags;
     struct features features = gates_features(d->o->gates);
+    if (f->shadow && f->record.n)
+        return err_set(e, ERR_BAD_REQUEST, "--record: with --shadow there are no decisions to record");
     bool is_json = str_eq(c->client_connection.content_type, STR("application/json"));
     return engine_new(&(struct engine_options){
                           .clock = loop_clock(d->loop),
@@ -290,6 +292,10 @@ static enum err_code make_engine(struct daemon *d, struct err *e)
                           .batching = gate_on(d->o->gates, GATE_OpportunisticBatching),
                           .async_api_calls = gate_on(d->o->gates, GATE_SchedulerAsyncAPICalls),
                           .n_decisions = (uint32_t)f->decisions,
+                          .record_path = f->record.n ? arena_cstr(&d->arena, f->record) : NULL,
+                          .record_bytes_max = (uint64_t)f->record_max_bytes.value,
+                          .record_config = d->o->config_text,
+                          .build = d->o->build.git_commit,
                           .shadow = f->shadow,
                           .synced = tell_synced,
                           .ended = tell_ended,

@@ -12,6 +12,7 @@
 #include "daemon/outbox.h"
 #include "daemon/volume_waits.h"
 #include "insight/decisions.h"
+#include "insight/record_segments.h"
 #include "insight/shadow.h"
 #include "plugins/plugins.h"
 #include "sched/sched_metrics.h"
@@ -33,7 +34,7 @@ struct engine {
     struct raw_objects *raw_objects;
     struct extender_calls *extenders;
     struct volume_waits *volumes;
-    struct recorder *recorder;
+    struct record_segments *recording; /* NULL: nothing is recorded */
     struct decisions *decisions;
     struct shadow *shadow;
     int64_t published_ms;
@@ -71,13 +72,17 @@ static bool run_mail(struct engine *e)
     return any;
 }
 
+static bool rotation_is_near(struct engine *e);
+
 /* Whether there may be more to do. */
 static bool attempt_some(struct engine *e)
 {
+    if (rotation_is_near(e))
+        return false;
     for (int n = 0; n < ATTEMPTS_IN_A_ROW && !has_mail(e); n++) {
         if (!e->schedules || outbox_is_full(e->outbox))
             return false;
-        record_run_once(e->recorder);
+        record_run_once(engine_recorder(e));
         if (!sched_run_once(e->sched))
             return false;
     }
@@ -91,7 +96,7 @@ static void tick(struct engine *e)
         volume_waits_check(e->volumes, now_ms);
     if (sched_due_ms(e->sched) > now_ms)
         return;
-    record_tick(e->recorder);
+    record_tick(engine_recorder(e));
     sched_tick(e->sched);
 }
 
@@ -205,7 +210,7 @@ static void extender_bound(void *context, io_ticket ticket, const char *error)
 static void volumes_bound(void *context, io_ticket ticket, const char *error)
 {
     struct engine *e = context;
-    record_volumes_bound(e->recorder, ticket, error);
+    record_volumes_bound(engine_recorder(e), ticket, error);
     sched_volumes_bound(e->sched, ticket, error);
 }
 
@@ -232,7 +237,7 @@ static struct sched_metrics *make_metrics(struct engine *e)
 {
     return sched_metrics_new(&(struct sched_metrics_options){ .registry = e->o.metrics,
                                                               .clock = e->o.clock,
-                                                              .features = *e->o.features,
+                                                              .features = e->setup.features,
                                                               .batching = e->o.batching,
                                                               .async_api_calls = e->o.async_api_calls });
 }
@@ -240,14 +245,16 @@ static struct sched_metrics *make_metrics(struct engine *e)
 static struct sched *make_sched(struct engine *e)
 {
     const struct config *c = e->o.config;
-    return sched_new(&(struct sched_options){
+    struct sched_io io = outbox_io(e->outbox);
+    struct recorder *recorder = engine_recorder(e);
+    struct sched *s = sched_new(&(struct sched_options){
         .syms = &e->syms,
         .profiles = e->setup.profiles,
         .n_profiles = e->setup.n_profiles,
         .extenders = e->setup.extenders,
         .n_extenders = e->setup.n_extenders,
-        .io = outbox_io(e->outbox),
-        .features = *e->o.features,
+        .io = recorder ? recorder_io(recorder, &io) : io,
+        .features = e->setup.features,
         .seed = e->o.seed,
         .percentage_of_nodes_to_score = c->percentage_of_nodes_to_score,
         .initial_backoff_ms = c->pod_initial_backoff_s * 1000,
@@ -255,6 +262,83 @@ static struct sched *make_sched(struct engine *e)
         .unschedulable_ms_max = e->o.unschedulable_ms_max,
         .metrics = e->metrics,
     });
+    if (recorder)
+        recorder_attach(recorder, s);
+    return s;
+}
+
+/* A segment of the recording is full: the next one begins with a scheduler that begins anew, see record_segments.h. */
+static void rotate(struct engine *e)
+{
+    struct arena scratch;
+    struct err error;
+    arena_init(&scratch);
+    err_init(&error, &scratch);
+    if (record_segments_rotate(e->recording, &error)) {
+        LOG_ERROR(error.message, "The recording ends");
+        arena_fini(&scratch);
+        return;
+    }
+    volume_waits_free(e->volumes);
+    sched_free(e->sched);
+    e->sched = make_sched(e);
+    e->volumes = volume_waits_new(e->sched, &e->syms, volumes_bound, e);
+    if (e->decisions)
+        decisions_follow(e->decisions, e->sched);
+    if (record_segments_feed(e->recording, e->sched, &error))
+        LOG_ERROR(error.message, "Not all objects are in the new segment of the recording");
+    LOG(2, "Began a new segment of the recording", KS("file", record_segments_path(e->recording)));
+    arena_fini(&scratch);
+}
+
+/* Whether attempts wait for what is on its way. */
+static bool rotation_is_near(struct engine *e)
+{
+    if (!e->recording || !record_segments_due(e->recording))
+        return false;
+    if (record_segments_can_rotate(e->sched))
+        rotate(e);
+    return record_segments_due(e->recording) && !record_segments_stopped(e->recording);
+}
+
+static enum err_code make_recording(struct engine *e, struct err *error)
+{
+    const struct config *c = e->setup.config;
+    struct strbuf yaml;
+    if (!e->o.record_path)
+        return ERR_OK;
+    strbuf_init(&yaml, STRBUF_NO_MAX);
+    if (e->o.record_config.n)
+        strbuf_add_str(&yaml, e->o.record_config);
+    else
+        config_add_yaml(&yaml, c);
+    struct record_segments_options o = {
+        .path = e->o.record_path,
+        .bytes_max = e->o.record_bytes_max,
+        .start = { .seed = e->o.seed,
+                   .build = str_of(e->o.build),
+                   .config = arena_str(&e->setup.arena, strbuf_str(&yaml)),
+                   .percentage_of_nodes_to_score = c->percentage_of_nodes_to_score,
+                   .initial_backoff_ms = c->pod_initial_backoff_s * 1000,
+                   .max_backoff_ms = c->pod_max_backoff_s * 1000,
+                   .unschedulable_ms_max = e->o.unschedulable_ms_max },
+        .syms = &e->syms,
+    };
+    strbuf_fini(&yaml);
+    return record_segments_open(&o, &e->recording, error);
+}
+
+static void end_recording(struct engine *e)
+{
+    struct arena scratch;
+    struct err error;
+    if (!e->recording)
+        return;
+    arena_init(&scratch);
+    err_init(&error, &scratch);
+    if (record_segments_close(e->recording, &error))
+        LOG_ERROR(error.message, "The recording could not be ended");
+    arena_fini(&scratch);
 }
 
 static void make_insight(struct engine *e)
@@ -271,7 +355,8 @@ static enum err_code make_parts(struct engine *e, struct err *error)
     const struct engine_options *o = &e->o;
     if (setup_from_config(&e->setup, &e->syms, o->config, o->features, true, plugin_registry, error))
         return error->code;
-    if (make_extenders(e, error)) {
+    if (make_extenders(e, error) || make_recording(e, error)) {
+        extender_calls_free(e->extenders);
         raw_objects_free(e->raw_objects);
         setup_fini(&e->setup);
         return error->code;
@@ -328,6 +413,7 @@ void engine_free(struct engine *e)
     decisions_free(e->decisions);
     shadow_free(e->shadow);
     volume_waits_free(e->volumes);
+    end_recording(e);
     sched_free(e->sched);
     sched_metrics_free(e->metrics);
     intake_free(e->intake);
@@ -397,5 +483,10 @@ struct shadow *engine_shadow(struct engine *e)
 
 struct recorder *engine_recorder(struct engine *e)
 {
-    return e->recorder;
+    return e->recording ? record_segments_recorder(e->recording) : NULL;
+}
+
+struct record_segments *engine_recording(struct engine *e)
+{
+    return e->recording;
 }

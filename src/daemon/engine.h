@@ -27,6 +27,7 @@ struct intake;
 struct loop;
 struct outbox;
 struct raw_objects;
+struct record_segments;
 struct shadow;
 struct volume_waits;
 
@@ -38,7 +39,7 @@ struct engine_mail {
 struct engine_options {
     const struct clock *clock;
     const struct config *config; /* completed and valid */
-    const struct features *features;
+    const struct features *features; /* copied */
     int64_t unschedulable_ms_max; /* 0: upstream's */
     uint64_t seed;
     enum media media;             /* of bodies that are written */
@@ -47,6 +48,10 @@ struct engine_options {
     const struct berth_metrics *own_metrics; /* of the thread itself; NULL with metrics */
     bool batching, async_api_calls; /* gates that only metrics look at */
     uint32_t n_decisions;         /* that are kept; 0: none */
+    const char *record_path;      /* of a recording of all that comes in; NULL: none */
+    uint64_t record_bytes_max;
+    struct str record_config;     /* what makes the same profiles; empty: the configuration itself */
+    const char *build;            /* of this program, for the recording */
     bool shadow;                  /* decides nothing, and compares the choices of another scheduler */
     /* All resources have been listed: called once, by the thread. */
     void (*synced)(void *context);
@@ -88,5 +93,6 @@ struct volume_waits *engine_volume_waits(struct engine *e);
 /* NULL where there is none. */
 const struct berth_metrics *engine_own_metrics(const struct engine *e);
 struct recorder *engine_recorder(struct engine *e);
+struct record_segments *engine_recording(struct engine *e);
 struct decisions *engine_decisions(struct engine *e);
 struct shadow *engine_shadow(struct engine *e);

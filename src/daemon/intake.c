@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "daemon/berth_metrics.h"
 #include "daemon/raw_objects.h"
+#include "insight/record_segments.h"
 #include "insight/shadow.h"
 
 /* A list under way. */
@@ -115,21 +116,22 @@ static bool is_unchanged(struct engine *e, enum watched resource, const struct a
 static void set(struct engine *e, const struct intake_item *item, const struct any_form *form)
 {
     struct sched *s = engine_sched(e);
-    struct recorder *r = engine_recorder(e);
+    struct record_segments *r = engine_recording(e);
     if (item->resource == WATCHED_PODS) {
         const struct pod *pod = (const struct pod *)form;
         if (engine_shadow(e) && pod->node_name != SYM_EMPTY)
             shadow_pod_bound(engine_shadow(e), sched_pod(s, pod->meta.uid), pod);
         raw_objects_set_pod(engine_raw_objects(e), pod, item->format, item->bytes);
-        record_pod(r, item->format, item->bytes);
+        record_segments_pod(r, pod, item->format, item->bytes);
         sched_pod_set(s, pod);
     } else if (item->resource == WATCHED_NODES) {
         raw_objects_set_node(engine_raw_objects(e), (const struct node *)form, item->format, item->bytes);
-        record_node(r, item->format, item->bytes);
+        record_segments_node(r, (const struct node *)form, item->format, item->bytes);
         sched_node_set(s, (const struct node *)form);
     } else {
         enum object_kind kind = watched_rows[item->resource].kind;
-        record_object(r, kind, item->format, item->bytes);
+        record_segments_object(r, kind, sym_text(engine_syms(e), form->meta.ns), str_of(form->meta.name), item->format,
+                               item->bytes);
         sched_object_set(s, kind, form);
     }
 }
@@ -138,18 +140,18 @@ static void set(struct engine *e, const struct intake_item *item, const struct a
 static void remove_form(struct engine *e, enum watched resource, const struct any_form *form)
 {
     struct sched *s = engine_sched(e);
-    struct recorder *r = engine_recorder(e);
+    struct record_segments *r = engine_recording(e);
     if (resource == WATCHED_PODS) {
         raw_objects_remove_pod(engine_raw_objects(e), form->meta.uid);
-        record_pod_removed(r, form->meta.uid);
+        record_segments_pod_removed(r, form->meta.uid);
         sched_pod_removed(s, form->meta.uid);
     } else if (resource == WATCHED_NODES) {
         raw_objects_remove_node(engine_raw_objects(e), str_of(form->meta.name));
-        record_node_removed(r, str_of(form->meta.name));
+        record_segments_node_removed(r, str_of(form->meta.name));
         sched_node_removed(s, ((const struct node *)form)->name);
     } else {
         enum object_kind kind = watched_rows[resource].kind;
-        record_object_removed(r, kind, sym_text(engine_syms(e), form->meta.ns), str_of(form->meta.name));
+        record_segments_object_removed(r, kind, sym_text(engine_syms(e), form->meta.ns), str_of(form->meta.name));
         sched_object_removed(s, kind, form->meta.ns, str_of(form->meta.name));
     }
 }

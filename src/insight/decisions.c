@@ -166,6 +166,13 @@ struct decisions *decisions_new(struct sched *s, const struct decisions_options 
     return d;
 }
 
+void decisions_follow(struct decisions *d, struct sched *s)
+{
+    assert(sched_cache(s)->syms == d->syms);
+    d->sched = s;
+    sched_watch_decisions(s, keep, d);
+}
+
 void decisions_free(struct decisions *d)
 {
     if (!d)

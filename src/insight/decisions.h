@@ -35,6 +35,8 @@ struct decisions;
 
 struct decisions *decisions_new(struct sched *s, const struct decisions_options *options);
 void decisions_free(struct decisions *d);
+/* The scheduler is gone, and this one has taken its place, with the same sym table and profiles: what is kept stays. */
+void decisions_follow(struct decisions *d, struct sched *s);
 
 struct decisions_counts {
     uint32_t n;         /* kept */
