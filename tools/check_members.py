@@ -21,12 +21,11 @@ ALLOWED = {
     "object_meta": "filled by the API server", "managed_fields_entry": "filled by the API server",
     "owner_reference": "filled by the API server", "label_selector_rules": "set by the API server",
     # what a daemon puts together with the scheduler
-    "event_note": "the daemon's", "sched_counts": "the daemon's",
+    "sched_counts": "the daemon's",
     "dynamic_resources_args": "devices are not allocated yet",
     # tests and measurements
     "reviews_counts": "read by tests",
-    "attempt_wants.all_nodes": "a seam for tests", "snapshot.n_copied": "read by tests",
-    "snapshot.n_copied": "read by tests",
+    "intake_counts": "read by tests", "snapshot.n_copied": "read by tests",
     "sched.n_repeated": "read by tests",
     # used in a way that tokens do not show
     "reviews.secret": "filled by a function that is given the array",

@@ -239,7 +239,8 @@ static struct sched_metrics *make_metrics(struct engine *e)
                                                               .clock = e->o.clock,
                                                               .features = e->setup.features,
                                                               .batching = e->o.batching,
-                                                              .async_api_calls = e->o.async_api_calls });
+                                                              .async_api_calls = e->o.async_api_calls,
+                                                              .samples_first = true });
 }
 
 static struct sched *make_sched(struct engine *e)

@@ -46,7 +46,8 @@ struct intake_options {
 struct intake *intake_new(const struct intake_options *o);
 void intake_free(struct intake *i);
 
+/* For tests: objects taken in; of them known already; not decoded; gone because a list lacks them. */
 struct intake_counts {
-    uint64_t n_objects, n_unchanged, n_failed, n_swept; /* taken; of them known already; not decoded; gone by a list */
+    uint64_t n_objects, n_unchanged, n_failed, n_swept;
 };
 struct intake_counts intake_counts(const struct intake *i);

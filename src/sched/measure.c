@@ -80,7 +80,7 @@ void measure_begin_slowly(struct measure *t, struct sched_metrics *m, uint32_t p
     t->metrics = m;
     t->profile = &m->profiles[profile];
     t->start_ns = t->mark_ns = measure_now(m);
-    t->samples = m->n_attempts++ % MEASURE_SAMPLE == 0;
+    t->samples = ++m->n_attempts % MEASURE_SAMPLE == 0;
 }
 
 void measure_no_hint(struct measure *t)

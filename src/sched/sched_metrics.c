@@ -184,6 +184,7 @@ struct sched_metrics *sched_metrics_new(const struct sched_metrics_options *o)
     struct sched_metrics *m = mem_zalloc(sizeof(*m));
     m->clock = o->clock ? o->clock : &clock_real;
     m->batching = o->batching;
+    m->n_attempts = m->n_gates = o->samples_first ? MEASURE_SAMPLE - 1 : 0;
     add_attempt_families(m, o->registry);
     add_queue_families(m, o->registry);
     add_cache_families(m, o->registry);

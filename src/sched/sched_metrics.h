@@ -25,6 +25,8 @@ struct sched_metrics_options {
     struct features features;
     bool batching;        /* gate OpportunisticBatching: its families show, as if no two pods were ever alike */
     bool async_api_calls; /* gate SchedulerAsyncAPICalls */
+    bool samples_first;   /* of every ten attempts the first is looked at plugin by plugin, instead of the last: so that
+                             a page that is read early has all families */
 };
 
 /* Adds the families to the registry. */
