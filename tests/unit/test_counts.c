@@ -103,3 +103,48 @@ TEST(columns_of_this_cycle_are_not_dropped)
     pod_unref(&cl.syms, asks);
     cluster_fini(&cl);
 }
+
+static int32_t term_count(const struct counted_term *t, uint32_t row)
+{
+    if (t->dense)
+        return t->dense[row];
+    int32_t n = 0;
+    for (size_t i = 0; i < t->sparse.n; i++) {
+        CHECK("ascending, each once" && (i == 0 || t->sparse.at[i - 1].row < t->sparse.at[i].row));
+        CHECK("only those that have any" && t->sparse.at[i].n > 0);
+        if (t->sparse.at[i].row == row)
+            n += t->sparse.at[i].n;
+    }
+    return n;
+}
+
+/* Pods that carry one term come to nodes in any order, several to some; first few nodes have any, in the end all. */
+TEST(terms_are_counted_on_the_nodes_of_their_pods)
+{
+    enum { N_NODES = 40 };
+    struct cluster cl;
+    bool was_dense = false;
+    int32_t want[N_NODES] = { 0 };
+    cluster_init(&cl, &nodename_plugin, NULL);
+    for (int i = 0; i < N_NODES; i++)
+        cluster_node(&cl, "{'metadata':{'name':'n%d'}}", i);
+    for (int i = 0; i < 2 * N_NODES; i++) {
+        int node = i < 10 ? i * 3 % 5 : i * 7 % N_NODES;
+        cluster_pod(&cl, "{'metadata':{'name':'p','uid':'p%d'},'spec':{'nodeName':'n%d','affinity':{'podAntiAffinity':{"
+                         "'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':'zone','labelSelector':{}}]}}}}",
+                    i, node);
+        want[node]++;
+        struct counted_terms found = counts_terms(cl.cache.counts, TERM_REQUIRED_ANTI);
+        CHECK_INT("one term", found.n, 1);
+        CHECK_INT("pods", found.at[0]->n_pods, i + 1);
+        for (int n = 0; n < N_NODES; n++) {
+            char name[8];
+            snprintf(name, sizeof(name), "n%d", n);
+            CHECK_INT(name, term_count(found.at[0], cluster_row(&cl, name)), want[n]);
+        }
+        CHECK("a column once there are many" && (i > 10 || !found.at[0]->dense));
+        was_dense = found.at[0]->dense != NULL;
+    }
+    CHECK(was_dense);
+    cluster_fini(&cl);
+}
