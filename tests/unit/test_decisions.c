@@ -87,6 +87,7 @@ static void check_choice(struct kept_run *r, const struct kept_decision *k, cons
     CHECK_STR("node", sym_text(r->decisions->syms, k->node), str_of(x->chosen));
     CHECK_INT("feasible", k->n_feasible, x->n_compared);
     CHECK(!b->message);
+    CHECK(b->n_not_looked_at <= k->n_nodes - k->n_feasible);
     check_best(r, k, x);
     r->n_placed++;
     bool compares = b->n_not_looked_at == 0 && x->n_not_compared == 0 && only_local(x) &&

@@ -403,6 +403,23 @@ TEST(what_ifs_that_make_no_sense_are_refused)
     shop_close(&s);
 }
 
+/* The zone of a node that is removed is not there either: it asks for no pod of its own. */
+TEST(the_domain_of_a_removed_node_goes_with_it)
+{
+    struct shop s;
+    shop_open(&s);
+    insight_node(&s.w, "a", ",'zone':'a'", "", "40", "110");
+    insight_node(&s.w, "b", ",'zone':'b'", "", "1", "110");
+    static const char spread[] = ",'topologySpreadConstraints':[{'maxSkew':1,'topologyKey':'zone','whenUnsatisfiable':'DoNotSchedule',"
+                                 "'labelSelector':{'matchLabels':{'app':'s'}}}]";
+    insight_add_pod(&s.w, "s1", "2", ",'labels':{'app':'s'}", spread);
+    insight_add_pod(&s.w, "s2", "2", ",'labels':{'app':'s'}", spread); /* b is too small, and a would have one more */
+    insight_run(&s.w);
+    what_if(&s, "{'pod':'shop/s2','changes':[{'removeNode':'b'}]}",
+            (const char *const[]){ "\"now\":{\"places\":false", "\"then\":{\"places\":true,\"node\":\"a\",\"nodes\":4,", NULL });
+    shop_close(&s);
+}
+
 TEST(many_pods_may_be_named)
 {
     struct shop s;

@@ -135,6 +135,18 @@ TEST(a_share_of_the_nodes_is_told_as_lower)
     pair_close(&p);
 }
 
+/* The one that looks on compares all, whatever its own configuration says. */
+TEST(a_share_of_its_own_does_not_count)
+{
+    struct pair p;
+    static const char share[] = CONFIG("  percentageOfNodesToScore: 5\n");
+    pair_open(&p, NULL, share);
+    fill(&p, 300, 200);
+    const struct shadow_counts *c = shadow_counts(p.shadow);
+    CHECK_INT("agreed", c->n[SHADOW_SAME] + c->n[SHADOW_EQUAL], p.decides.n_bound);
+    pair_close(&p);
+}
+
 static void check_answer(struct pair *p, const char *query, const char *want)
 {
     struct strbuf to;
