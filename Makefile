@@ -93,6 +93,7 @@ vectors: all ## compare with recorded outcomes of the real components
 test-peers: all ## berth scheduler on the real API server, beside the real kube-scheduler, and faults (SHORT=1, SOAK=1)
 	@tests/peers/run $(if $(SHORT),--short) $(if $(SOAK),--soak) $(if $(OPTIONAL),--optional) $(if $(ONLY),--only '$(ONLY)') \
 		$(if $(SCHEDULER),--scheduler '$(SCHEDULER)') $(if $(filter command line environment,$(origin SEED)),--seed $(SEED))
+	@$(if $(ONLY)$(SOAK),true,tests/peers/test_live_commands.py build/berth || test $$? = 77)
 
 .PHONY: bench
 bench: all ## benchmarks, beside the real Go code where Go is there
@@ -100,6 +101,11 @@ bench: all ## benchmarks, beside the real Go code where Go is there
 	@bench/engine/run
 	@bench/http/run
 	@bench/simulate/run
+
+# Apart from the others: it needs the real etcd and kube-apiserver, and most of an hour.
+.PHONY: bench-live
+bench-live: all ## berth's scheduler and the real one in turns, on the real API server and on a stand-in (PEERS_BIN=DIR)
+	@bench/live/run
 
 # How many changes of the code to try, which ones, and of which files (patterns or names, separated by commas).
 N ?= 300

@@ -158,12 +158,28 @@ static uint64_t number_of(struct str text, uint64_t otherwise)
     return text.n && parse_length(text, &n) ? n : otherwise;
 }
 
-/* A page of a list: where it begins and how much it may hold. */
+/* A page of a list: where it begins and how much it may hold. All pages have the version of the first, so that a watch from
+ * there shows what has changed meanwhile. */
 struct page {
     struct selector selector;
-    size_t at;
+    uint64_t at, version;
     uint64_t limit, n;
 };
+
+/* Tokens are "VERSION.INDEX". */
+static void read_token(struct page *page, struct str token)
+{
+    size_t dot = str_index(token, '.');
+    page->version = number_of(str_first(token, dot), page->version);
+    page->at = number_of(str_from(token, dot + 1), 0);
+}
+
+static struct str next_token(struct arena *a, const struct page *page, const struct shelf *f)
+{
+    return page->at < f->objects.n ? str_of(arena_printf(a, "%llu.%llu", (unsigned long long)page->version,
+                                                         (unsigned long long)page->at))
+                                   : STR("");
+}
 
 static void add_item(struct stand_in *x, struct strbuf *to, const struct place *at, struct page *page,
                      const struct blob *raw)
@@ -196,8 +212,8 @@ static void add_proto_list(struct stand_in *x, struct strbuf *to, const struct p
     strbuf_init(&meta, STRBUF_NO_MAX);
     strbuf_init(&list, STRBUF_NO_MAX);
     add_items(x, &list, at, page);
-    add_field(&meta, 2, number_text(a, x->version));
-    add_field(&meta, 3, page->at < at->shelf->objects.n ? number_text(a, page->at) : STR(""));
+    add_field(&meta, 2, number_text(a, page->version));
+    add_field(&meta, 3, next_token(a, page, at->shelf));
     add_field(&list, 1, strbuf_str(&meta));
     add_envelope(to, shelf_api_version(a, at->shelf), kind, strbuf_str(&list));
     strbuf_fini(&meta);
@@ -211,9 +227,9 @@ static void add_json_list(struct stand_in *x, struct strbuf *to, const struct pl
     strbuf_printf(to, "{\"kind\":\"%.*s\",\"apiVersion\":\"%.*s\",\"items\":[", STR_ARG(kind),
                   STR_ARG(shelf_api_version(a, at->shelf)));
     add_items(x, to, at, page);
-    struct str next = page->at < at->shelf->objects.n ? number_text(a, page->at) : STR("");
+    struct str next = next_token(a, page, at->shelf);
     strbuf_printf(to, "],\"metadata\":{\"resourceVersion\":\"%llu\",\"continue\":\"%.*s\"}}\n",
-                  (unsigned long long)x->version, STR_ARG(next));
+                  (unsigned long long)page->version, STR_ARG(next));
 }
 
 static void serve_list(struct stand_in *x, struct stream *s, const struct place *at)
@@ -222,8 +238,9 @@ static void serve_list(struct stand_in *x, struct stream *s, const struct place 
     struct err e;
     struct strbuf out;
     struct str token = parameter(a, at->query, "continue");
-    struct page page = { .at = number_of(token, 0), .limit = number_of(parameter(a, at->query, "limit"), UINT64_MAX) };
+    struct page page = { .version = x->version, .limit = number_of(parameter(a, at->query, "limit"), UINT64_MAX) };
     err_init(&e, a);
+    read_token(&page, token);
     if (x->o.expire && token.n && !x->has_expired) {
         x->has_expired = true;
         answer_status(x, s, at->wants, 410, "Expired", "The provided continue parameter is too old");
@@ -346,13 +363,17 @@ static void do_bind(struct request *q, struct stream *s)
     }
 }
 
-/* Reviews are answered, not kept. */
+/* Reviews are answered, not kept: everybody is who he says, and may do everything. */
 static bool do_review(struct request *q, struct stream *s, struct object *o)
 {
     struct stand_in *x = q->x;
-    if (!str_ends(o->type->kind, STR("AccessReview")))
+    bool is_token = str_is(o->type->kind, "TokenReview");
+    if (!is_token && !str_ends(o->type->kind, STR("AccessReview")))
         return false;
-    struct value v = edit_set(&x->scratch, o->type, &o->value, "status.allowed", value_bool(true));
+    struct value v = o->value;
+    v = edit_set(&x->scratch, o->type, &v, is_token ? "status.authenticated" : "status.allowed", value_bool(true));
+    if (is_token)
+        v = edit_set(&x->scratch, o->type, &v, "status.user.username", edit_text("anybody"));
     strbuf_reset(&x->out);
     object_encode(&x->out, q->at.wants, o->type, &v);
     answer(s, 201, q->at.wants, strbuf_str(&x->out));

@@ -22,14 +22,15 @@ enum { EXIT_PENDING = 3, TOP_NODES = 10, SUGGESTIONS_MAX = 5 };
 static const char help[] =
     "usage: berth explain POD|NAMESPACE/POD [-n NAMESPACE] -f FILE|DIR [-f FILE|DIR...] [--config FILE] [--seed N]\n"
     "                     [--top N | --all] [-o text|json] [--allow-plugins]\n"
-    "       berth explain POD|NAMESPACE/POD [-n NAMESPACE] [--kubeconfig FILE] [--context NAME] [--scheduler-address URL] [...]\n\n"
+    "       berth explain POD|NAMESPACE/POD [-n NAMESPACE] [--kubeconfig FILE] [--context NAME] [...]\n"
+    "                     [--scheduler-address URL]\n\n"
     "Says why a pod is on its node, where the scheduler would put it, or why it stays pending: the score of every\n"
     "node by plugin, the nodes that were refused by reason, and who might have to make room. Reads a cluster as berth\n"
     "simulate does. A pod with a node is explained as if it had none, on the cluster as given. Any other pod, also one\n"
     "that a controller lacks, is explained at the moment the scheduler got to it in a simulation of the whole input.\n"
     "Of a pod that stays pending it also says what would place it: single changes, smallest first, each of them tried.\n"
     "Without -f it is about the running cluster that kubectl would talk to: the scheduler there is asked, if it is\n"
-    "berth's and can be reached; otherwise the cluster is read, which needs no more than the right to list, and explained here.\n\n"
+    "berth's and can be reached; otherwise the cluster is read, which needs only the right to list, and explained here.\n\n"
     "  -n NAMESPACE   of the pod; needed when pods of several namespaces have the name\n"
     "  -f FILE|DIR    what to read; - is standard input; of a folder all .yaml, .yml and .json files, by name\n"
     CMD_CLUSTER_HELP

@@ -35,8 +35,9 @@ def berth(*args, cwd=ROOT, env=None, **more):
 
 
 def environment():
-    """Without what the caller's terminal says."""
-    return {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+    """Without what the caller's terminal says, and without his cluster."""
+    kept = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "KUBECONFIG", "KUBERNETES_SERVICE_HOST")}
+    return dict(kept, HOME="/nonexistent")
 
 
 def options_of(command):

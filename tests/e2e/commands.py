@@ -111,7 +111,7 @@ def check_what_if():
 
 def check_bench_usage(folder):
     broken = cli.write_text(folder, "broken.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nparallelism: -1\n")
-    rows = [(2, [], "say what to measure: --engine or --what-if"), (2, ["--engine", "--what-if"], "say what to measure"),
+    rows = [(2, [], "say what to measure: --engine, --what-if, or a cluster"), (2, ["--engine", "--what-if"], "say what to measure"),
             (2, ["--what-if", "x"], "--what-if takes no names"), (2, ["--engine", "-o", "xml"], "-o is text or json"),
             (2, ["--divide", "0"], "--divide is a number from 1 to 1000"), (1, ["--engine", "nothing"], "no workload has such a name; see --list"),
             (1, ["--what-if", "--config", broken], "parallelism"), (1, ["--engine", BASIC, "--config", broken], "parallelism"),

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -282,6 +283,46 @@ def a_bench_counts_pods_that_get_nodes(folder):
                 binder.join()
             for path in ("pods", "nodes", "namespaces", "services", "serviceaccounts"):
                 assert items(s, "/api/v1/" + path) == [], path
+
+
+@check
+def a_scheduler_of_berth_answers(folder):
+    """The daemon on the stand-in: what it decides is seen, and it says why."""
+    config, certs = os.path.join(folder, "scheduler.yaml"), os.path.join(folder, "certs")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    with StandIn(folder) as s:
+        with open(config, "w") as f:
+            f.write("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n"
+                    "clientConnection: {kubeconfig: %s, qps: 5000, burst: 5000}\n" % s.kubeconfig)
+        log = open(os.path.join(folder, "scheduler.log"), "w")
+        scheduler = subprocess.Popen([BERTH, "scheduler", "--config", config, "--secure-port", str(port), "--bind-address", "127.0.0.1", "--cert-dir", certs,
+                                      "--authentication-kubeconfig", s.kubeconfig, "--authorization-kubeconfig", s.kubeconfig],
+                                     stdout=log, stderr=log, env=ENV)
+        try:
+            for _ in range(1200):
+                pending = [p for p in items(s, "/api/v1/pods") if not p["spec"].get("nodeName")]
+                if len(pending) == 1 or scheduler.poll() is not None:
+                    break
+                time.sleep(0.05)
+            assert [p["metadata"]["name"] for p in pending] == ["huge"], (pending, open(log.name).read()[-3000:])
+            where = "--scheduler-address", "https://127.0.0.1:%d" % port, "--scheduler-ca", os.path.join(certs, "kube-scheduler.crt")
+            has(s.berth("explain", "shop/huge", *where), 3, "shop/huge is pending; now none of 7 nodes fits", "Insufficient cpu", "What would place it",
+                "Answered by the scheduler at https://127.0.0.1:%d" % port)
+            done = s.berth("explain", "shop/web-7", *where, "-o", "json")
+            has(done, 0)
+            answer = json.loads(done.stdout)
+            assert answer["kind"] == "Explanation" and answer["state"] == "running" and answer["decision"]["outcome"] == "placed", answer
+            has(s.berth("explain", "shop/nobody", *where), 1, err=['pods "nobody" not found'])
+            has(s.berth("explain", "shop/huge", *where[:2]), 1, err=["certificate"])  # signed by itself, not by the kubeconfig's authority
+            done = s.berth("bench", "SchedulingBasic/5000Nodes_10000Pods", "--nodes", "20", "--pods", "100", "--init-pods", "10", "--yes", "-o", "json",
+                           "--scheduler-pid", str(scheduler.pid))
+            has(done, 0, '"pods":100,"bound":100')
+            assert len(items(s, "/api/v1/pods")) == 13
+        finally:
+            scheduler.terminate()
+            scheduler.wait()
 
 
 @check

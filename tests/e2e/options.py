@@ -6,9 +6,12 @@ import cli
 from cli import berth, check
 
 REPEATED = {"-f", "--add-nodes", "--cordon", "--drain", "--like", "--remove-node", "--scale"}
-FLAGS = {"--all", "--allow-plugins", "--decisions", "--engine", "--force", "--help", "--kinds", "--list", "--nodes-needed", "--strict", "--what-if"}
+FLAGS = {"--all", "--allow-plugins", "--decisions", "--engine", "--force", "--help", "--insecure-skip-tls-verify", "--keep", "--kinds", "--list",
+         "--live", "--metrics", "--nodes-needed", "--strict", "--what-if", "--yes"}
 VALUES = {"-o": "json", "--seed": "7", "--top": "2", "--add-nodes": "1", "--scale": "deploy/web=1", "--retries": "5",
-          "--make-trace": "3", "--hours": "2", "--divide": "9"}
+          "--make-trace": "3", "--hours": "2", "--divide": "9", "--content": "json", "--in-flight": "7", "--init-pods": "3",
+          "--nodes": "3", "--pods": "3", "--timeout": "5", "--scheduler-pid": "1", "--scheduler-address": "https://127.0.0.1:1",
+          "--server": "https://127.0.0.1:1"}
 NOT_ALONE = {"-l"}  # part of --drain
 
 

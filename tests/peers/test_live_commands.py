@@ -5,6 +5,7 @@ The programs are found as bench/live/peers.py says; without them the test is ski
 import collections
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -157,6 +158,7 @@ def refuses_foreign_nodes(servers):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended, too
     if not peers.available("etcd", "kube-apiserver", "kube-scheduler", "kubectl"):
         print("the real programs are not there: set PEERS_BIN")
         sys.exit(77)

@@ -1,6 +1,8 @@
 /* What is read of files, and what is said about files that are wrong: sim/read.c, sim/check.c,
  * sim/input.c. */
 #include "base/strbuf.h"
+#include "codec/json.h"
+#include "codec/proto.h"
 #include "sim/forms.h"
 #include "tests/test.h"
 
@@ -340,4 +342,84 @@ TEST(reading_tells_how_far_it_is)
     check_progress(strbuf_str(&yaml));
     strbuf_fini(&yaml);
     strbuf_fini(&json);
+}
+
+/* ---- Objects that a server has sent ---- */
+
+static const char server_pod[] =
+    "{\"metadata\":{\"name\":\"p\",\"namespace\":\"shop\",\"uid\":\"u1\",\"labels\":{\"a\":\"b\"}},\"spec\":{\"schedulerName\":"
+    "\"default-scheduler\",\"priority\":3,\"nodeName\":\"n1\",\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"resources\":{"
+    "\"requests\":{\"cpu\":\"2\"}}}]}}";
+static const char server_node[] = "{\"metadata\":{\"name\":\"n1\",\"uid\":\"u2\"},\"status\":{\"allocatable\":{\"cpu\":\"4\"}}}";
+
+/* The object in the wanted form; the bytes are gone afterwards. */
+static bool add_object(struct story *s, const char *type, const char *json, enum typed_format format)
+{
+    const struct type *t = schema_type(str_of(type));
+    struct strbuf bytes;
+    struct value v;
+    strbuf_init(&bytes, STRBUF_NO_MAX);
+    if (format == TYPED_PROTOBUF) {
+        CHECK(!json_decode(&s->in.arena, WORK_OWN, t, str_of(json), NULL, &v, &s->e));
+        proto_encode(&bytes, t, &v);
+    } else {
+        strbuf_add_text(&bytes, json);
+    }
+    bool ok = !sim_input_object(&s->in, t, format, strbuf_str(&bytes), "https://server", &s->e);
+    memset(bytes.p, '#', bytes.n);
+    strbuf_fini(&bytes);
+    return ok;
+}
+
+static void begin(struct story *s)
+{
+    sym_init(&s->syms);
+    sim_input_init(&s->in, &s->syms);
+    err_init(&s->e, &s->in.arena);
+}
+
+TEST(objects_of_a_server_are_the_same_in_both_forms)
+{
+    for (int i = 0; i < 2; i++) {
+        struct story s;
+        enum typed_format format = i ? TYPED_PROTOBUF : TYPED_JSON;
+        begin(&s);
+        CHECK(add_object(&s, "core/v1.Pod", server_pod, format));
+        CHECK(add_object(&s, "core/v1.Node", server_node, format));
+        CHECK(!sim_input_complete(&s.in, &s.e));
+        CHECK_INT("objects", s.in.objects.n, 2);
+        CHECK_INT("warnings", s.in.warnings.n, 0);
+        const struct pod *pod = sim_pod_form(&s.in.objects.at[0]);
+        CHECK_TEXT("uid", pod->meta.uid, "u1");
+        CHECK_INT("priority", pod->priority, 3);
+        CHECK_STR("node", sym_text(&s.syms, pod->node_name), STR("n1"));
+        CHECK(s.in.objects.at[0].from_server);
+        CHECK_TEXT("origin", s.in.objects.at[1].origin, "https://server");
+        CHECK_TEXT("name", sim_node_form(&s.in.objects.at[1])->meta.name, "n1");
+        finish(&s);
+    }
+}
+
+TEST(objects_of_a_server_that_make_no_sense_are_refused)
+{
+    struct story s;
+    begin(&s);
+    CHECK(!add_object(&s, "core/v1.Node", "{\"metadata\":{\"name\":3}}", TYPED_JSON));
+    CHECK_TEXT("JSON", s.e.message, "https://server: Node: metadata.name: number where string is expected");
+    const struct type *t = schema_type(STR("core/v1.Node"));
+    CHECK(sim_input_object(&s.in, t, TYPED_PROTOBUF, STR("\x0a\x7f"), "https://server", &s.e));
+    CHECK(strstr(s.e.message, "https://server: "));
+    finish(&s);
+}
+
+TEST(an_object_that_was_removed_may_come_again)
+{
+    struct story s;
+    begin(&s);
+    CHECK(add_object(&s, "core/v1.Node", server_node, TYPED_PROTOBUF));
+    sim_input_remove(&s.in, &s.in.objects.at[0]);
+    CHECK(add_object(&s, "core/v1.Node", server_node, TYPED_PROTOBUF));
+    CHECK_INT("no warning", s.in.warnings.n, 0);
+    CHECK(sim_input_find(&s.in, "Node", "", "n1") == &s.in.objects.at[1]);
+    finish(&s);
 }
