@@ -271,6 +271,20 @@ static enum err_code make_metrics(struct daemon *d, struct err *e)
     return ERR_OK;
 }
 
+/* The gates that were named, with what they are now. */
+static struct str named_gates(struct daemon *d)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    for (int i = 0; i < N_GATES; i++)
+        if (d->o->gates->named[i])
+            strbuf_printf(&text, "%s%s=%s", text.n ? "," : "", gate_name((enum gate)i),
+                          gate_on(d->o->gates, (enum gate)i) ? "true" : "false");
+    struct str copy = arena_str(&d->arena, strbuf_str(&text));
+    strbuf_fini(&text);
+    return copy;
+}
+
 static enum err_code make_engine(struct daemon *d, struct err *e)
 {
     const struct config *c = d->o->config;
@@ -295,6 +309,7 @@ static enum err_code make_engine(struct daemon *d, struct err *e)
                           .record_path = f->record.n ? arena_cstr(&d->arena, f->record) : NULL,
                           .record_bytes_max = (uint64_t)f->record_max_bytes.value,
                           .record_config = d->o->config_text,
+                          .record_gates = named_gates(d),
                           .build = d->o->build.git_commit,
                           .shadow = f->shadow,
                           .synced = tell_synced,

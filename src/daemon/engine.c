@@ -319,6 +319,7 @@ static enum err_code make_recording(struct engine *e, struct err *error)
         .start = { .seed = e->o.seed,
                    .build = str_of(e->o.build),
                    .config = arena_str(&e->setup.arena, strbuf_str(&yaml)),
+                   .feature_gates = e->o.record_gates,
                    .percentage_of_nodes_to_score = c->percentage_of_nodes_to_score,
                    .initial_backoff_ms = c->pod_initial_backoff_s * 1000,
                    .max_backoff_ms = c->pod_max_backoff_s * 1000,

@@ -51,6 +51,7 @@ struct engine_options {
     const char *record_path;      /* of a recording of all that comes in; NULL: none */
     uint64_t record_bytes_max;
     struct str record_config;     /* what makes the same profiles; empty: the configuration itself */
+    struct str record_gates;      /* feature gates that were named, as the flag has them */
     const char *build;            /* of this program, for the recording */
     bool shadow;                  /* decides nothing, and compares the choices of another scheduler */
     /* All resources have been listed: called once, by the thread. */
