@@ -1,12 +1,13 @@
 /* bench/live/stand_in.c - the program around the stand-in API server of stand_in.h.
  *
- *     bench-stand-in [--listen ADDRESS] [--kubeconfig FILE] [--plain] [--nodes N] [--pods N] [--later N] [--expect N [--quit]]
- *                    [-f FILE...] [--token TOKEN] [--requests FILE] [--explain FILE]
- *                    [--page N] [--expire] [--no-streaming] [--forbid RESOURCE...] [--forbid-all RESOURCE...] [--not-served RESOURCE...]
+ *     bench-stand-in [--listen ADDRESS] [--kubeconfig FILE] [--plain] [--nodes N] [--pods N] [--later N]
+ *                    [--expect N [--quit]] [-f FILE...] [--token TOKEN] [--requests FILE] [--explain FILE]
+ *                    [--page N] [--expire] [--no-streaming] [--forbid RESOURCE...] [--forbid-all RESOURCE...]
+ *                    [--not-served RESOURCE...]
  *
- * Serves HTTP/2 and HTTP/1.1 over TLS with a certificate that it makes, or --plain without; --kubeconfig writes the file
- * that leads to it. It begins with N nodes and N pods without a node; when those are bound, --later creates N more at
- * once. After --expect bindings, and at the end (SIGTERM, SIGINT), it prints one line of JSON with what it counted.
+ * Serves HTTP/2 and HTTP/1.1 over TLS with a certificate that it makes, or --plain without; --kubeconfig writes the
+ * file that leads to it. It begins with N nodes and N pods without a node; when those are bound, --later creates N more
+ * at once. After --expect bindings, and at the end (SIGTERM, SIGINT), it prints one line of JSON with what it counted.
  *
  * For tests: -f reads a JSON List; --page bounds pages; --expire answers 410 to the first continue token; --forbid
  * answers 403 to lists, --forbid-all to lists of all namespaces; --requests writes a line a request. */
@@ -47,8 +48,9 @@ static void make_nodes(struct stand_in *x)
         arena_reset(&x->scratch);
         create_json(x, f, "",
                     str_of(arena_printf(&x->scratch,
-                                        "{\"metadata\":{\"name\":\"node-%u\",\"labels\":{\"kubernetes.io/hostname\":\"node-%u\"}},"
-                                        "\"status\":{\"allocatable\":{\"cpu\":\"4\",\"memory\":\"32Gi\",\"pods\":\"110\"}}}",
+                                        "{\"metadata\":{\"name\":\"node-%u\",\"labels\":{"
+                                        "\"kubernetes.io/hostname\":\"node-%u\"}},\"status\":{\"allocatable\":{"
+                                        "\"cpu\":\"4\",\"memory\":\"32Gi\",\"pods\":\"110\"}}}",
                                         i, i)));
     }
 }
@@ -149,9 +151,11 @@ static void report(const struct stand_in *x)
     double first_ms = c->first_bind_ns ? (double)(c->first_bind_ns - c->asked_ns) / 1e6 : 0;
     double synced_ms = c->synced_ns ? (double)(c->synced_ns - c->asked_ns) / 1e6 : 0;
     printf("{\"binds\":%llu,\"seconds\":%.3f,\"binds_per_second\":%.0f,\"synced_ms\":%.1f,\"first_bind_ms\":%.1f,"
-           "\"first_bind_at_ns\":%lld,\"refused_binds\":%llu,\"patches\":%llu,\"events\":%llu,\"deleted\":%llu,\"requests\":%llu,\"cpu_seconds\":%.3f}\n",
+           "\"first_bind_at_ns\":%lld,\"refused_binds\":%llu,\"patches\":%llu,\"events\":%llu,"
+           "\"deleted\":%llu,\"requests\":%llu,\"cpu_seconds\":%.3f}\n",
            (unsigned long long)c->n_binds, seconds, seconds > 0 ? (double)(c->n_binds - 1) / seconds : 0, synced_ms,
-           first_ms, (long long)c->first_bind_ns, (unsigned long long)c->n_refused_binds, (unsigned long long)c->n_patches,
+           first_ms, (long long)c->first_bind_ns, (unsigned long long)c->n_refused_binds,
+           (unsigned long long)c->n_patches,
            (unsigned long long)c->n_events, (unsigned long long)c->n_deleted, (unsigned long long)c->n_requests,
            cpu_seconds());
     fflush(stdout);

@@ -3,8 +3,8 @@
  * For measuring a scheduler with its whole HTTP side and no API server's cost beside it, and for tests of commands that
  * talk to a cluster. It lists (in pages, or as watches that begin with all objects), watches, creates, replaces, patches
  * and deletes objects of every resource of the schema, and binds pods; JSON and protobuf. There is no admission, no
- * validation, no authorization, and no other field selector than none: a watch shows all objects of its resource and namespace that its
- * label selector allows. Events are counted and dropped.
+ * validation and no authorization, and field selectors are passed over: a watch shows all objects of its resource and
+ * namespace that its label selector allows. Events are counted and dropped.
  *
  * Objects are kept as protobuf messages. A binding appends to the message what it changes, which decoders merge: that
  * costs a copy and no decoding.

@@ -197,8 +197,8 @@ static void forbidden(struct reading *g, const char *problem)
     struct cluster_read *r = g->r;
     struct arena *a = &r->scratch;
     if (r->o.ns && !g->ns && g->wanted->resource->namespaced) {
-        g->narrowed = arena_printf(&r->texts, "only the %s of namespace %s are read: the right is missing: %s", plural(a, g),
-                                   r->o.ns, right_text(a, g));
+        g->narrowed = arena_printf(&r->texts, "only the %s of namespace %s are read: the right is missing: %s",
+                                   plural(a, g), r->o.ns, right_text(a, g));
         g->ns = r->o.ns;
         ask(g);
         return;

@@ -2,11 +2,12 @@
  *
  * Objects are given resource by resource in the order in which they were asked for, and within one as the server lists
  * them, so that the same cluster is read in the same order every time: as `kubectl get a,b,c -A` prints it. Pages of
- * resources whose turn has not come are kept, up to CLUSTER_READ_AHEAD_BYTES_MAX together; beyond that a resource asks for
- * no more until its turn.
+ * resources whose turn has not come are kept, up to CLUSTER_READ_AHEAD_BYTES_MAX together; beyond that a resource
+ * asks for no more until its turn.
  *
- * What may not be read: where a list of all namespaces is forbidden, the one of `ns` is tried, with a warning. A resource
- * that is forbidden or not served gives a warning that names the missing right; if it is `required`, the reading ends.
+ * What may not be read: where a list of all namespaces is forbidden, the one of `ns` is tried, with a warning. A
+ * resource that is forbidden or not served gives a warning that names the missing right; if it is `required`, the
+ * reading ends.
  * Any other refusal ends it, too. A list whose token has expired begins anew, CLUSTER_READ_AGAIN_MAX times.
  *
  * Only GET is used.

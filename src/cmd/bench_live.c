@@ -237,8 +237,8 @@ static bool may_run(struct live *l)
     else if (list_page_read(&l->cluster.arena, a.media, a.body, &page, &l->e))
         l->failure = l->e.message;
     else if (page.n_items && !l->o->yes)
-        l->failure = "the cluster has nodes of its own: pods of the benchmark would go there, and its pods to the benchmark's "
-                     "nodes. With --yes it runs nevertheless";
+        l->failure = "the cluster has nodes of its own: pods of the benchmark would go there, and its pods to the "
+                     "benchmark's nodes. With --yes it runs nevertheless";
     return !l->failure;
 }
 
@@ -261,7 +261,8 @@ static bool set_up(struct live *l)
         if (!live_make_group(l, g))
             return false;
         if (g->waits && !wait_bound(l, g, "init pods") && !live_is_over(l))
-            l->failure = arena_printf(&l->cluster.arena, "after %u s only %u of %u init pods have nodes: does a scheduler run?",
+            l->failure = arena_printf(&l->cluster.arena,
+                                      "after %u s only %u of %u init pods have nodes: does a scheduler run?",
                                       l->o->timeout_s, g->n_bound, g->n);
         if (live_is_over(l))
             return false;
@@ -298,8 +299,8 @@ static int conclude(struct live *l, const struct bench_live_result *r, bool meas
         return 130;
     int code = measured ? live_print(l, r) : 1;
     if (!code && r->n_bound < r->n_measured)
-        code = cmd_fail(l->o->c, 1, "%s: after %u s only %u of %u pods have nodes", l->w->name, l->o->timeout_s, r->n_bound,
-                        r->n_measured);
+        code = cmd_fail(l->o->c, 1, "%s: after %u s only %u of %u pods have nodes", l->w->name, l->o->timeout_s,
+                        r->n_bound, r->n_measured);
     return code || cleaned ? code : 1;
 }
 

@@ -74,8 +74,9 @@ static bool is_looked_at(struct str namespace)
 
 static void finalize(struct live *l, const char *name)
 {
-    const char *body = arena_printf(&l->cluster.arena, "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":"
-                                                       "\"%s\"},\"spec\":{\"finalizers\":[]}}", name);
+    const char *body = arena_printf(&l->cluster.arena,
+                                    "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"%s\"},"
+                                    "\"spec\":{\"finalizers\":[]}}", name);
     const char *target = arena_printf(&l->cluster.arena, "%s/finalize", namespace_path(l, name));
     struct api_answer a = live_ask(l, "PUT", target, "application/json", str_of(body));
     told(l, target, &a);

@@ -1,7 +1,7 @@
 /* cmd/bench_live_objects.c - what a workload creates on a cluster; see bench_live.h.
  *
- * The objects are those of sim/workload.h. Names get the run's prefix, everything gets its label, and priorities a class
- * of the run, because API servers take no priority without one. */
+ * The objects are those of sim/workload.h. Names get the run's prefix, everything gets its label, and priorities a
+ * class of the run, because API servers take no priority without one. */
 #include <stdlib.h>
 
 #include "api/edit.h"
@@ -207,7 +207,8 @@ static bool create(struct live *l, const struct one_object *o)
     arena_reset(&l->scratch);
     strbuf_reset(&l->body);
     write_body(l, str_of(o->type), o->json, o->name);
-    struct api_answer a = live_ask(l, "POST", o->target, media_content_type(l->cluster.api->media), strbuf_str(&l->body));
+    const char *type = media_content_type(l->cluster.api->media);
+    struct api_answer a = live_ask(l, "POST", o->target, type, strbuf_str(&l->body));
     if (!api_ok(&a) && !(a.status == 409 && o->may_exist))
         live_fail(l, arena_printf(&l->scratch, "cannot create %s", o->name), &a);
     return !live_is_over(l);
@@ -221,7 +222,8 @@ static bool make_namespace(struct live *l, const char *ns)
     strbuf_init(&json, STRBUF_NO_MAX);
     workload_add_namespace(&json, l->w, "any");
     vec_push(&l->namespaces, name);
-    bool made = create(l, &(struct one_object){ "/api/v1/namespaces", "core/v1.Namespace", name, strbuf_str(&json), false });
+    bool made = create(l, &(struct one_object){ "/api/v1/namespaces", "core/v1.Namespace", name, strbuf_str(&json),
+                                                false });
     strbuf_fini(&json);
     const char *accounts = arena_printf(&l->cluster.arena, "/api/v1/namespaces/%s/serviceaccounts", name);
     return made && create(l, &(struct one_object){ accounts, "core/v1.ServiceAccount", "default", STR("{}"), true });
@@ -232,7 +234,8 @@ static bool make_service(struct live *l)
     struct strbuf json;
     strbuf_init(&json, STRBUF_NO_MAX);
     workload_add_service(&json, "any");
-    const char *target = arena_printf(&l->cluster.arena, "/api/v1/namespaces/%s%s/services", l->prefix, l->w->measured_ns);
+    const char *target = arena_printf(&l->cluster.arena, "/api/v1/namespaces/%s%s/services", l->prefix,
+                                      l->w->measured_ns);
     l->has_service = true;
     bool made = create(l, &(struct one_object){ target, "core/v1.Service", "s", strbuf_str(&json), false });
     strbuf_fini(&json);
@@ -243,8 +246,8 @@ static bool make_class(struct live *l)
 {
     const char *name = arena_printf(&l->cluster.arena, "%shigh", l->prefix);
     l->has_class = true;
-    return create(l, &(struct one_object){ "/apis/scheduling.k8s.io/v1/priorityclasses", "scheduling.k8s.io/v1.PriorityClass",
-                                           name, STR("{\"value\":10}"), false });
+    return create(l, &(struct one_object){ "/apis/scheduling.k8s.io/v1/priorityclasses",
+                                           "scheduling.k8s.io/v1.PriorityClass", name, STR("{\"value\":10}"), false });
 }
 
 bool live_make_others(struct live *l)

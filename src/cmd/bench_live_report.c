@@ -121,23 +121,26 @@ static double cpu_per_1000(const struct bench_live_result *r)
 static void add_json(struct strbuf *to, const struct live *l, const struct bench_live_result *r)
 {
     strbuf_printf(to,
-                  "{\"name\":\"%s\",\"nodes\":%u,\"init_pods\":%u,\"pods\":%u,\"bound\":%u,\"seconds\":%.4f,\"create_seconds\":%.4f,"
-                  "\"throughput\":%.1f,\"intervals\":%u,\"interval_p50\":%.0f,\"interval_min\":%.0f,\"interval_max\":%.0f,"
+                  "{\"name\":\"%s\",\"nodes\":%u,\"init_pods\":%u,\"pods\":%u,\"bound\":%u,\"seconds\":%.4f,"
+                  "\"create_seconds\":%.4f,\"throughput\":%.1f,\"intervals\":%u,\"interval_p50\":%.0f,"
+                  "\"interval_min\":%.0f,\"interval_max\":%.0f,"
                   "\"create_to_bound_ms\":{\"p50\":%.2f,\"p99\":%.2f,\"p99.9\":%.2f,\"max\":%.2f}",
-                  l->w->name, l->w->n_nodes, l->w->n_init_pods, r->n_measured, r->n_bound, r->seconds, r->create_seconds,
-                  r->throughput, r->n_intervals, r->interval_p50, r->interval_min, r->interval_max, r->bound_ms_p50,
+                  l->w->name, l->w->n_nodes, l->w->n_init_pods, r->n_measured, r->n_bound, r->seconds,
+                  r->create_seconds, r->throughput, r->n_intervals, r->interval_p50,
+                  r->interval_min, r->interval_max, r->bound_ms_p50,
                   r->bound_ms_p99, r->bound_ms_p999, r->bound_ms_max);
     if (r->has_process)
         strbuf_printf(to,
-                      ",\"scheduler\":{\"cpu_seconds\":%.2f,\"cpu_seconds_per_1000\":%.4f,\"rss_bytes\":%ld,\"rss_bytes_max\":%ld}",
+                      ",\"scheduler\":{\"cpu_seconds\":%.2f,\"cpu_seconds_per_1000\":%.4f,\"rss_bytes\":%ld,"
+                      "\"rss_bytes_max\":%ld}",
                       r->cpu_seconds, cpu_per_1000(r), r->rss_bytes, r->rss_bytes_max);
     STRBUF_ADD_LIT(to, "}\n");
 }
 
 static void add_text(struct strbuf *to, const struct live *l, const struct bench_live_result *r)
 {
-    strbuf_printf(to, "%-50s %8.0f %8.0f %9.1f %9.1f %9.1f", l->w->name, r->throughput, r->interval_p50, r->bound_ms_p50,
-                  r->bound_ms_p99, r->bound_ms_p999);
+    strbuf_printf(to, "%-50s %8.0f %8.0f %9.1f %9.1f %9.1f", l->w->name, r->throughput, r->interval_p50,
+                  r->bound_ms_p50, r->bound_ms_p99, r->bound_ms_p999);
     if (r->has_process)
         strbuf_printf(to, " %9.3f %7ld", cpu_per_1000(r), r->rss_bytes >> 20);
     strbuf_add_char(to, '\n');

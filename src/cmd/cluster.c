@@ -170,8 +170,8 @@ static enum err_code read_cluster(struct sim_input *in, const struct cluster_opt
     return r.error ? err_set(e, ERR_IO, "%s", r.error) : ERR_OK;
 }
 
-enum err_code cmd_load_input(struct sim_input *in, const struct cluster_options *o, const char *const *paths, int n_paths,
-                             struct err *e)
+enum err_code cmd_load_input(struct sim_input *in, const struct cluster_options *o, const char *const *paths,
+                             int n_paths, struct err *e)
 {
     if (o->live && read_cluster(in, o, e))
         return e->code;

@@ -50,8 +50,8 @@ void cluster_close(struct cluster *c);
 /* Turns the loop until *done. */
 void cluster_wait(struct cluster *c, const bool *done);
 
-/* A running cluster, if the options ask for one, and then the files (cluster_files.h), whose objects take the place of those
- * of the same name. Of the cluster everything is read that scheduling looks at; what the user may not read is told as warnings
- * of the input. Only GET is used. */
-enum err_code cmd_load_input(struct sim_input *in, const struct cluster_options *o, const char *const *paths, int n_paths,
-                             struct err *e) ERR_MUST_CHECK;
+/* A running cluster, if the options ask for one, and then the files (cluster_files.h), whose objects take the place of
+ * those of the same name. Of the cluster everything is read that scheduling looks at; what the user may not read is
+ * told as warnings of the input. Only GET is used. */
+enum err_code cmd_load_input(struct sim_input *in, const struct cluster_options *o, const char *const *paths,
+                             int n_paths, struct err *e) ERR_MUST_CHECK;

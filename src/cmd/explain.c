@@ -537,9 +537,11 @@ static int check(struct explain *x)
     if (!x->pod)
         return cmd_fail(x->c, EXIT_USAGE, "which pod? give its name");
     if (x->scheduler.address && x->paths.n)
-        return cmd_fail(x->c, EXIT_USAGE, "a running scheduler knows nothing of files: -f and --scheduler-address do not go together");
+        return cmd_fail(x->c, EXIT_USAGE,
+                        "a running scheduler knows nothing of files: -f and --scheduler-address do not go together");
     if ((x->scheduler.ca_file || x->scheduler.insecure) && !x->scheduler.address)
-        return cmd_fail(x->c, EXIT_USAGE, "--scheduler-ca and --insecure-skip-tls-verify belong to --scheduler-address");
+        return cmd_fail(x->c, EXIT_USAGE,
+                        "--scheduler-ca and --insecure-skip-tls-verify belong to --scheduler-address");
     x->cluster.live |= !x->paths.n;
     return split_pod(x);
 }

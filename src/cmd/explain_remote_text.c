@@ -1,5 +1,5 @@
-/* cmd/explain_remote_text.c - the answer of a running scheduler for people, from its JSON; see explain_remote.h. The document
- * comes from outside: what is not there, or is of another kind, is left out. */
+/* cmd/explain_remote_text.c - the answer of a running scheduler for people, from its JSON; see explain_remote.h. The
+ * document comes from outside: what is not there, or is of another kind, is left out. */
 #include "cmd/explain_remote.h"
 
 enum { TOP_NODES = 10, NAMES_MAX = 5 };
@@ -49,8 +49,8 @@ static void add_headline(struct strbuf *to, const struct value *x)
         strbuf_printf(to, "; now none of %lld nodes fits", (long long)number(at(x, "summary"), "nodes"));
     STRBUF_ADD_LIT(to, "\n");
     struct str owner = text(pod, "owner");
-    strbuf_printf(to, "%s%.*s%sprofile %.*s, priority %lld\n", owner.n ? "of " : "", STR_ARG(owner), owner.n ? "; " : "",
-                  STR_ARG(text(pod, "schedulerName")), (long long)number(pod, "priority"));
+    strbuf_printf(to, "%s%.*s%sprofile %.*s, priority %lld\n", owner.n ? "of " : "", STR_ARG(owner),
+                  owner.n ? "; " : "", STR_ARG(text(pod, "schedulerName")), (long long)number(pod, "priority"));
 }
 
 static void add_compared(struct strbuf *to, const struct value *x, uint32_t n_top)

@@ -350,7 +350,8 @@ static int check(const struct simulate_options *o)
         return cmd_fail(o->c, EXIT_USAGE, "--force belongs to --drain");
     return o->paths.n || o->cluster.live
                ? 0
-               : cmd_fail(o->c, EXIT_USAGE, "nothing to read: give a file or folder with -f, or a cluster with --live or --kubeconfig");
+               : cmd_fail(o->c, EXIT_USAGE,
+                          "nothing to read: give a file or folder with -f, or a cluster with --live or --kubeconfig");
 }
 
 int simulate_options_parse(struct simulate_options *o, const struct command *c, int argc, char **argv)
