@@ -122,6 +122,8 @@ TEST(points_have_a_count_a_time_and_a_status)
         { "PreBind errs",
           "node n 1; probe prebind errs; pod a; run; shows " POINT_COUNT("PreBind", "Error") " 1; "
           "shows none framework_extension_point_duration_seconds_count{extension_point=\"Bind" },
+        { "a victim in PreBind",
+          "node n 1; probe prebind waits; pod v; run; pod p priority=5; run; shows " POINT_COUNT("PreBind", "Error") " 1" },
         { "Bind errs",
           "node n 1; probe bind errs; pod a; run; shows " POINT_COUNT("PreBind", "Success") " 1; "
           "shows " POINT_COUNT("Bind", "Error") " 1" },
@@ -232,6 +234,8 @@ TEST(events_and_hints_are_measured)
           "node n 1; node n 1; shows none event_handling_duration_seconds_count{event=\"NodeUpdate" },
         { "pods that wait", "pod a; pod a cpu=2; delete a; shows " EVENT("UnschedulablePodAdd") " 1; "
                             "shows " EVENT("UnschedulablePodUpdate") " 1; shows " EVENT("UnschedulablePodDelete") " 1" },
+        { "what of them changed", "pod a; pod a web; shows " EVENT("UnschedulablePodUpdate") " 1; "
+                                  "shows " EVENT("UnschedulablePodUpdatePodLabel") " 1" },
         { "pods on nodes", "node n 2; pod a node=n; pod a node=n web; delete a; shows " EVENT("AssignedPodAdd") " 1; "
                            "shows " EVENT("AssignedPodUpdate") " 1; shows " EVENT("AssignedPodDelete") " 1" },
         { "a pod that gets its node", "node n 2; pod a; run; pod a node=n; shows " EVENT("UnschedulablePodDelete") " 1; "
