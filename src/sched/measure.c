@@ -80,7 +80,7 @@ void measure_begin_slowly(struct measure *t, struct sched_metrics *m, uint32_t p
     t->metrics = m;
     t->profile = &m->profiles[profile];
     t->start_ns = t->mark_ns = measure_now(m);
-    t->samples = ++m->n_attempts % MEASURE_SAMPLE == 0;
+    t->samples = m->n_attempts++ % MEASURE_SAMPLE == 1;
 }
 
 void measure_no_hint(struct measure *t)
@@ -162,7 +162,7 @@ void measure_gate(struct sched_metrics *m, uint32_t profile, int64_t start_ns)
 
 bool measure_samples_gate(struct sched_metrics *m)
 {
-    return m && ++m->n_gates % MEASURE_SAMPLE == 0;
+    return m && m->n_gates++ % MEASURE_SAMPLE == 1;
 }
 
 void measure_gate_plugin(struct sched_metrics *m, uint32_t profile, const struct plugin_instance *p, uint8_t code,

@@ -33,7 +33,7 @@ enum attempt_result { RESULT_SCHEDULED, RESULT_UNSCHEDULABLE, RESULT_ERROR, N_AT
 enum {
     N_VERDICT_CODES = V_PENDING + 1,
     SLI_ATTEMPTS_MAX = 15,  /* all further ones have one label */
-    MEASURE_SAMPLE = 10,    /* single plugins are measured in one of so many attempts */
+    MEASURE_SAMPLE = 10,    /* single plugins are measured in one of so many attempts, the second first */
     N_PLACES_COUNTED = 3,   /* of the queue: active, backoff, unschedulable */
 };
 

@@ -97,10 +97,11 @@ TEST(points_have_a_count_a_time_and_a_status)
         { "a promised node is not searched for",
           "node n 1; node m 1; pod a nominated=n; run; says bind a n; "
           "shows none framework_extension_point_duration_seconds_count{extension_point=\"Filter; "
-          "shows scheduling_algorithm_duration_seconds_count 1" },
+          "shows scheduling_algorithm_duration_seconds_sum 0.002" },
         { "filters succeed also when nothing fits; PostFilter does not",
           "node n 1; pod a cpu=2; run; shows " POINT_COUNT("Filter", "Success") " 1; "
-          "shows " POINT_COUNT("PostFilter", "Unschedulable") " 1; shows " POINT_SUM("PostFilter", "Unschedulable") " 0.001" },
+          "shows " POINT_COUNT("PostFilter", "Unschedulable") " 1; shows " POINT_SUM("PostFilter", "Unschedulable") " 0.001; "
+          "shows scheduling_algorithm_duration_seconds_sum 0.004" },
         { "unless it finds victims",
           "node n 1; pod v node=n; pod p priority=5; run; shows " POINT_COUNT("PostFilter", "Success") " 1" },
         { "a failure that is known already counts like the first",
@@ -121,6 +122,8 @@ TEST(points_have_a_count_a_time_and_a_status)
         { "PreBind errs",
           "node n 1; probe prebind errs; pod a; run; shows " POINT_COUNT("PreBind", "Error") " 1; "
           "shows none framework_extension_point_duration_seconds_count{extension_point=\"Bind" },
+        { "a victim in PreBind",
+          "node n 1; probe prebind waits; pod v; run; pod p priority=5; run; shows " POINT_COUNT("PreBind", "Error") " 1" },
         { "Bind errs",
           "node n 1; probe bind errs; pod a; run; shows " POINT_COUNT("PreBind", "Success") " 1; "
           "shows " POINT_COUNT("Bind", "Error") " 1" },
@@ -231,6 +234,8 @@ TEST(events_and_hints_are_measured)
           "node n 1; node n 1; shows none event_handling_duration_seconds_count{event=\"NodeUpdate" },
         { "pods that wait", "pod a; pod a cpu=2; delete a; shows " EVENT("UnschedulablePodAdd") " 1; "
                             "shows " EVENT("UnschedulablePodUpdate") " 1; shows " EVENT("UnschedulablePodDelete") " 1" },
+        { "what of them changed", "pod a; pod a web; shows " EVENT("UnschedulablePodUpdate") " 1; "
+                                  "shows " EVENT("UnschedulablePodUpdatePodLabel") " 1" },
         { "pods on nodes", "node n 2; pod a node=n; pod a node=n web; delete a; shows " EVENT("AssignedPodAdd") " 1; "
                            "shows " EVENT("AssignedPodUpdate") " 1; shows " EVENT("AssignedPodDelete") " 1" },
         { "a pod that gets its node", "node n 2; pod a; run; pod a node=n; shows " EVENT("UnschedulablePodDelete") " 1; "
@@ -299,10 +304,8 @@ TEST(single_plugins_are_measured_in_a_tenth_of_the_attempts)
     "plugin_execution_duration_seconds_count{extension_point=\"" point "\",plugin=\"" plugin "\",status=\"" status "\"}"
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
-    STRBUF_ADD_LIT(&text, "node n 99; node m 99");
-    for (int i = 0; i < 9; i++)
-        strbuf_printf(&text, "; pod p%d; run; bound p%d", i, i);
-    STRBUF_ADD_LIT(&text, "; shows none plugin_execution_duration_seconds; pod a port=80; run; bound a; "
+    STRBUF_ADD_LIT(&text, "node n 99; node m 99; pod o; run; bound o; shows none plugin_execution_duration_seconds; "
+                          "pod a port=80; run; bound a; "
                           "shows " PLUGIN("PreEnqueue", "SchedulingGates", "Success") " 1; "
                           "shows " PLUGIN("PreFilter", "NodeResourcesFit", "Success") " 1; "
                           "shows " PLUGIN("PreFilter", "PodTopologySpread", "Skip") " 1; "
@@ -314,24 +317,24 @@ TEST(single_plugins_are_measured_in_a_tenth_of_the_attempts)
                           "shows " PLUGIN("PostBind", "Probe", "Success") " 1; "
                           "shows plugin_execution_duration_seconds_sum{extension_point=\"Reserve\",plugin=\"Probe\","
                           "status=\"Success\"} 0.001");
-    sched_tell("the tenth", strbuf_cstr(&text), measured);
-    strbuf_reset(&text);
-    STRBUF_ADD_LIT(&text, "node n 99; node m 99");
-    for (int i = 0; i < 9; i++)
-        strbuf_printf(&text, "; pod p%d; run; bound p%d", i, i);
-    STRBUF_ADD_LIT(&text, "; pod g gates; shows " PLUGIN("PreEnqueue", "SchedulingGates", "UnschedulableAndUnresolvable")
-                          " 1; pod a spread port=80; run; shows " PLUGIN("Filter", "NodePorts", "Success") " 1; "
-                          "shows " PLUGIN("Filter", "PodTopologySpread", "Success") " 1; "
-                          "shows " PLUGIN("Score", "NodeResourcesFit", "Success") " 1");
-    sched_tell("the plain way", strbuf_cstr(&text), measured_in_part);
-    strbuf_reset(&text);
-    STRBUF_ADD_LIT(&text, "node n 99; node m 99");
-    for (int i = 0; i < 9; i++)
-        strbuf_printf(&text, "; pod p%d; run; bound p%d", i, i);
-    STRBUF_ADD_LIT(&text, "; probe prebind errs; pod a; run; shows " PLUGIN("PreBindPreFlight", "Probe", "Success") " 1; "
-                          "shows " PLUGIN("PreBind", "Probe", "Error") " 1; "
-                          "shows " PLUGIN("Unreserve", "Probe", "Success") " 1");
-    sched_tell("undone", strbuf_cstr(&text), measured);
+    for (int i = 0; i < 10; i++)
+        strbuf_printf(&text, "; shows " PLUGIN("Reserve", "Probe", "Success") " 1; shows "
+                      PLUGIN("PreEnqueue", "SchedulingGates", "Success") " 1; pod p%d; run; bound p%d", i, i);
+    STRBUF_ADD_LIT(&text, "; shows " PLUGIN("Reserve", "Probe", "Success") " 2; "
+                          "shows " PLUGIN("PreEnqueue", "SchedulingGates", "Success") " 2");
+    sched_tell("the second, and the twelfth", strbuf_cstr(&text), measured);
+    sched_tell("the plain way",
+               "node n 99; node m 99; pod o; run; pod g gates; "
+               "shows " PLUGIN("PreEnqueue", "SchedulingGates", "UnschedulableAndUnresolvable") " 1; "
+               "pod a spread port=80; run; shows " PLUGIN("Filter", "NodePorts", "Success") " 1; "
+               "shows " PLUGIN("Filter", "PodTopologySpread", "Success") " 1; "
+               "shows " PLUGIN("Score", "NodeResourcesFit", "Success") " 1",
+               measured_in_part);
+    sched_tell("undone",
+               "node n 99; node m 99; pod o; run; probe prebind errs; pod a; run; "
+               "shows " PLUGIN("PreBindPreFlight", "Probe", "Success") " 1; shows " PLUGIN("PreBind", "Probe", "Error") " 1; "
+               "shows " PLUGIN("Unreserve", "Probe", "Success") " 1",
+               measured);
     strbuf_fini(&text);
 }
 
