@@ -89,7 +89,8 @@ static struct head *head_of(struct arena *a, struct str lines)
     while (lines.n && h->headers.n < 1000) {
         struct str line = str_first(lines, str_index(lines, '\n'));
         size_t colon = str_index(line, ':');
-        headers_add(&h->headers, a, str_first(line, colon), str_from(line, colon + 2));
+        if (header_name_is_valid(str_first(line, colon))) /* others do not pass the protocols */
+            headers_add(&h->headers, a, str_first(line, colon), str_from(line, colon + 2));
         lines = str_from(lines, line.n + 1);
     }
     return h;

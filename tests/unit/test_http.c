@@ -2,6 +2,7 @@
  * misbehave. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -144,6 +145,7 @@ static void start_server(const char *address, bool tls, bool h2, uint32_t connec
 
 static void start(bool tls, bool h2)
 {
+    signal(SIGPIPE, SIG_IGN); /* as programs do: a peer may close while something is written to it */
     arena_init(&arena);
     err_init(&error, &arena);
     server_limits = http_server_limits;
