@@ -44,6 +44,7 @@ struct kind {
 
 struct delivery {
     struct heap_node by_time; /* while it waits to be tried again */
+    struct list_node turn;    /* while it waits because enough are at the server */
     struct list_node node;    /* in all */
     struct event_recorder *recorder;
     struct kind *kind;
@@ -63,6 +64,8 @@ struct event_recorder {
     struct map_str kinds;
     struct list by_age, deliveries;
     struct heap retries;
+    struct list ready; /* deliveries that wait for their turn */
+    uint32_t n_sending;
     struct event_correlator *correlator; /* NULL: events.k8s.io/v1 */
     int64_t next_finish_ms, next_refresh_ms;
     struct event_recorder_counts counts;
@@ -192,9 +195,29 @@ static void send(struct delivery *d)
     request.target = strbuf_str(&target);
     request.body = strbuf_str(&body);
     d->n_tries++;
+    r->n_sending++;
     d->call = r->api->send(r->api->context, &request, answered, d);
     strbuf_fini(&target);
     strbuf_fini(&body);
+}
+
+/* Now, or when it is its turn. */
+static void send_in_turn(struct delivery *d)
+{
+    struct event_recorder *r = d->recorder;
+    if (r->n_sending < EVENT_RECORDER_SENDING_MAX)
+        send(d);
+    else
+        list_push(&r->ready, &d->turn);
+}
+
+static void send_next(struct event_recorder *r)
+{
+    if (r->n_sending == EVENT_RECORDER_SENDING_MAX || list_is_empty(&r->ready))
+        return;
+    struct delivery *d = LIST_ITEM(list_first(&r->ready), struct delivery, turn);
+    list_remove(&d->turn);
+    send(d);
 }
 
 static void release(struct delivery *d)
@@ -203,6 +226,8 @@ static void release(struct delivery *d)
     list_remove(&d->node);
     if (heap_has(&d->by_time))
         heap_remove(&r->retries, &d->by_time);
+    if (list_has(&d->turn))
+        list_remove(&d->turn);
     kind_unref(d->kind);
     drop_text(&d->note);
     free(d);
@@ -266,7 +291,9 @@ static void refused(struct delivery *d, const struct api_answer *answer)
 static void answered(void *context, const struct api_answer *answer)
 {
     struct delivery *d = context;
+    struct event_recorder *r = d->recorder;
     d->call = 0;
+    r->n_sending--;
     if (api_ok(answer)) {
         d->recorder->counts.written++;
         finish(d);
@@ -280,6 +307,7 @@ static void answered(void *context, const struct api_answer *answer)
     } else {
         refused(d, answer);
     }
+    send_next(r);
 }
 
 static void deliver(struct event_recorder *r, struct kind *k)
@@ -300,7 +328,7 @@ static void deliver(struct event_recorder *r, struct kind *k)
     }
     list_push(&r->deliveries, &d->node);
     r->counts.waiting++;
-    send(d);
+    send_in_turn(d);
 }
 
 /* ---- The whole ---- */
@@ -395,7 +423,7 @@ void event_recorder_tick(struct event_recorder *r)
         if (d->due_ms > now_ms)
             break;
         heap_pop(&r->retries);
-        send(d);
+        send_in_turn(d);
     }
     if (r->correlator)
         return;
@@ -439,6 +467,7 @@ struct event_recorder *event_recorder_new(const struct api *api, const struct cl
     map_str_init(&r->kinds);
     list_init(&r->by_age);
     list_init(&r->deliveries);
+    list_init(&r->ready);
     heap_init(&r->retries, sooner, NULL);
     r->next_finish_ms = clock_mono_ms(clock) + FINISH_MS;
     r->next_refresh_ms = clock_mono_ms(clock) + REFRESH_MS;

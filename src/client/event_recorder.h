@@ -18,7 +18,11 @@
 #include "base/clock.h"
 #include "client/api.h"
 
-enum { EVENT_RECORDER_WAITING_MAX = 20000, EVENT_RECORDER_KINDS_MAX = 50000 };
+enum {
+    EVENT_RECORDER_WAITING_MAX = 20000,
+    EVENT_RECORDER_SENDING_MAX = 1000, /* at the server at once; the others wait here, and not in the client's lane */
+    EVENT_RECORDER_KINDS_MAX = 50000,
+};
 
 struct event_recorder;
 

@@ -266,7 +266,7 @@ static void make_endpoints(struct secure_port *p)
         .zpages = { .component = "kube-scheduler",
                     .start_s = clock_wall_ns(loop_clock(p->o.loop)) / CLOCK_NS_PER_SECOND,
                     .go_version = "none, this is berth",
-                    .binary_version = "1.36",
+                    .binary_version = "1.36.4",
                     .emulation_version = arena_printf(&p->arena, "%llu.%llu", (unsigned long long)v->major,
                                                       (unsigned long long)v->minor) },
         .flagz = gate_on(p->o.gates, GATE_ComponentFlagz),

@@ -240,5 +240,12 @@ TEST(there_is_a_bound_on_everything)
     CHECK_INT("waiting", c.waiting, EVENT_RECORDER_WAITING_MAX);
     CHECK_INT("kinds", c.kinds, EVENT_RECORDER_KINDS_MAX);
     CHECK_INT("dropped", c.dropped, EVENT_RECORDER_KINDS_MAX + 10 - EVENT_RECORDER_WAITING_MAX);
+    CHECK_INT("at the server", sent.n, EVENT_RECORDER_SENDING_MAX);
+    answer(7, 201, "{}");
+    answer(3, 0, "");
+    CHECK_INT("the next ones go", sent.n, EVENT_RECORDER_SENDING_MAX + 2);
+    CHECK(strstr(vec_last(&sent)->text, "\"name\":\"p1001\""));
+    pass_s(20);
+    CHECK_INT("who is tried again waits for his turn", sent.n, EVENT_RECORDER_SENDING_MAX + 2);
     end();
 }
