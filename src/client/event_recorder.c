@@ -30,9 +30,9 @@ enum {
 
 struct kind {
     struct list_node by_age;
-    char *block; /* all texts, the key first */
-    struct str key, name, ns; /* of the Event object */
-    struct event_to_record event;
+    char *block; /* all texts of the event, the name of the Event object, and the key where it is none of these */
+    struct str key, name;
+    uint32_t ends[N_TEXTS]; /* of the texts, each with a NUL behind it: there are many kinds, and slices are large */
     int64_t begun_ms, last_ms;         /* monotonic */
     int64_t begun_wall_ns, last_wall_ns;
     int32_t count; /* of its series; 0: it is none yet. core: all of them */
@@ -120,30 +120,42 @@ static void forget(struct event_recorder *r, struct kind *k)
     kind_unref(k);
 }
 
-/* Copies the key, the name and every text of the event into one block. */
-static void pack(struct event_recorder *r, struct kind *k, struct str key, const struct event_to_record *e)
+/* Copies everything into one block. Without a correlator the texts without the note are the key. */
+static void pack(struct event_recorder *r, struct kind *k, struct str key, struct event_to_record e)
 {
     struct strbuf b;
     strbuf_init(&b, STRBUF_NO_MAX);
-    size_t starts[N_TEXTS + 3];
-    strbuf_add_str(&b, key);
-    starts[0] = b.n;
-    event_body_add_name(&b, &r->rand, e->regarding.name, k->begun_wall_ns);
-    starts[1] = b.n;
-    k->event = *e;
     for (unsigned i = 0; i < N_TEXTS; i++) {
-        strbuf_add_str(&b, *text_of(&k->event, i));
-        starts[i + 2] = b.n;
+        strbuf_add_str(&b, *text_of(&e, i));
+        k->ends[i] = (uint32_t)b.n;
+        strbuf_add_char(&b, 0);
     }
-    k->block = mem_alloc(b.n + 1);
-    if (b.n)
-        memcpy(k->block, b.p, b.n);
-    k->key = (struct str){ k->block, starts[0] };
-    k->name = (struct str){ k->block + starts[0], starts[1] - starts[0] };
-    for (unsigned i = 0; i < N_TEXTS; i++)
-        *text_of(&k->event, i) = (struct str){ k->block + starts[i + 1], starts[i + 2] - starts[i + 1] };
-    k->ns = k->event.regarding.ns.n ? k->event.regarding.ns : STR("default");
+    size_t name_at = b.n;
+    event_body_add_name(&b, &r->rand, e.regarding.name, k->begun_wall_ns);
+    size_t key_at = r->correlator ? b.n : 0;
+    k->name.n = b.n - name_at;
+    if (r->correlator)
+        strbuf_add_str(&b, key);
+    k->block = memcpy(mem_alloc(b.n), b.p, b.n);
+    k->name.p = k->block + name_at;
+    k->key = (struct str){ k->block + key_at, key.n };
+    assert(str_eq(k->key, key));
     strbuf_fini(&b);
+}
+
+static struct event_to_record event_of(const struct kind *k)
+{
+    struct event_to_record e = { 0 };
+    for (unsigned i = 0; i < N_TEXTS; i++)
+        *text_of(&e, i) = str_range(k->block + (i ? k->ends[i - 1] + 1 : 0), k->block + k->ends[i]);
+    return e;
+}
+
+/* Where the Event is written. */
+static struct str ns_of(const struct kind *k)
+{
+    struct str ns = event_of(k).regarding.ns;
+    return ns.n ? ns : STR("default");
 }
 
 static struct kind *remember(struct event_recorder *r, struct str key, const struct event_to_record *e)
@@ -154,7 +166,7 @@ static struct kind *remember(struct event_recorder *r, struct str key, const str
     k->begun_ms = k->last_ms = clock_mono_ms(r->clock);
     k->begun_wall_ns = k->last_wall_ns = clock_wall_ns(r->clock);
     k->n_refs = 1;
-    pack(r, k, key, e);
+    pack(r, k, key, *e);
     map_str_put(&r->kinds, k->key, NULL)->ptr = k;
     list_push(&r->by_age, &k->by_age);
     r->counts.kinds++;
@@ -178,9 +190,10 @@ static void send(struct delivery *d)
     struct strbuf body, target;
     strbuf_init(&body, 1 << 20);
     strbuf_init(&target, 1 << 20);
-    event_body_add_target(&target, to, k->ns);
-    struct event_body b = { .event = &k->event, .note = r->correlator ? d->note : k->event.note, .name = k->name,
-                            .ns = k->ns, .first_wall_ns = k->begun_wall_ns, .last_wall_ns = d->last_wall_ns,
+    struct event_to_record event = event_of(k);
+    event_body_add_target(&target, to, ns_of(k));
+    struct event_body b = { .event = &event, .note = r->correlator ? d->note : event.note, .name = k->name,
+                            .ns = ns_of(k), .first_wall_ns = k->begun_wall_ns, .last_wall_ns = d->last_wall_ns,
                             .count = d->count, .combined = k->combined };
     struct api_request request = { .lane = API_LANE_EVENT, .method = "POST",
                                    .media_type = media_content_type(r->api->media) };
@@ -254,7 +267,7 @@ static void try_again_later(struct delivery *d)
 {
     struct event_recorder *r = d->recorder;
     if (d->n_tries >= TRIES_MAX) {
-        LOG_ERROR(NULL, "Unable to write event (retry limit exceeded!)", KO("event", d->kind->ns, d->kind->name));
+        LOG_ERROR(NULL, "Unable to write event (retry limit exceeded!)", KO("event", ns_of(d->kind), d->kind->name));
         r->counts.given_up++;
         finish(d);
         return;
@@ -276,9 +289,9 @@ static void refused(struct delivery *d, const struct api_answer *answer)
     bool exists = answer->status == 409 && str_is(api_status_reason(&a, answer), "AlreadyExists");
     bool again = exists && d->count && !d->recorder->correlator; /* created by another request of ours meanwhile */
     if (exists && !again)
-        LOG(5, "Server rejected event (will not retry!)", KO("event", d->kind->ns, d->kind->name), KS("err", problem));
+        LOG(5, "Server rejected event (will not retry!)", KO("event", ns_of(d->kind), d->kind->name), KS("err", problem));
     else if (!again)
-        LOG_ERROR(problem, "Server rejected event (will not retry!)", KO("event", d->kind->ns, d->kind->name));
+        LOG_ERROR(problem, "Server rejected event (will not retry!)", KO("event", ns_of(d->kind), d->kind->name));
     arena_fini(&a);
     if (again) {
         try_again_later(d);

@@ -24,6 +24,7 @@
 #include "daemon/engine.h"
 #include "daemon/extender_client.h"
 #include "daemon/informers.h"
+#include "daemon/memory.h"
 #include "daemon/outbox.h"
 #include "daemon/process_metrics.h"
 #include "daemon/questions.h"
@@ -60,6 +61,7 @@ struct daemon {
     struct election *election; /* NULL: no election */
     const char *identity;
     api_call discovery;
+    struct memory memory;
     struct loop_timer pulse;
     struct loop_mail synced, engine_ended;
     uv_signal_t terminate, interrupt, user2;
@@ -239,6 +241,7 @@ static void pulse(struct loop_timer *t)
     if (d->leader_events && event_recorder_due_ms(d->leader_events) <= now_ms)
         event_recorder_tick(d->leader_events);
     writer_tick(d->writer);
+    memory_tick(&d->memory);
     publish(d);
     loop_timer_set(d->loop, &d->pulse, now_ms + PULSE_MS);
 }
@@ -503,6 +506,7 @@ static enum err_code start(struct daemon *d, struct err *e)
         return e->code;
     if (d->port)
         secure_port_begin(d->port, on_port, d);
+    d->memory = (struct memory){ .loop = d->loop, .next_ms = loop_now_ms(d->loop) + MEMORY_LOOK_MS };
     d->pulse.fire = pulse;
     pulse(&d->pulse);
     const struct api *api = connections_main(d->connections);
@@ -584,7 +588,7 @@ static void close_signals(struct daemon *d)
     uv_close((uv_handle_t *)&d->terminate, signal_closed);
     uv_close((uv_handle_t *)&d->interrupt, signal_closed);
     uv_close((uv_handle_t *)&d->user2, signal_closed);
-    while (d->n_open_signals)
+    while (d->n_open_signals || memory_is_busy(&d->memory))
         loop_run_once(d->loop, true);
 }
 
