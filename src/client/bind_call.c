@@ -126,6 +126,8 @@ static void judge(struct bind_call *c, const struct api_answer *answer)
         failed(c, c->problem);
     else if (str_eq(node, c->wanted))
         bound(c);
+    else if (c->status == 409)
+        failed(c, c->problem); /* which says so already */
     else
         failed(c, arena_printf(&c->arena, "%s; the pod is already assigned to node \"%.*s\"", c->problem,
                                STR_ARG(node)));
@@ -157,13 +159,13 @@ static void answered(void *context, const struct api_answer *answer)
         return;
     }
     c->problem = arena_cstr(&c->arena, str_of(api_problem(&c->arena, answer)));
-    bool open = answer->status == 0 ? !answer->unsent : answer->status == 504;
+    bool open = answer->status == 0 ? !answer->unsent : answer->status == 504 || answer->status == 409;
     if (!open) {
         failed(c, c->problem);
         return;
     }
     struct bind_calls *b = c->calls;
-    LOG(2, "The answer to a binding is lost, reading the pod", KS("pod", c->pod), KS("err", c->problem));
+    LOG(2, "The answer to a binding is lost or doubtful, reading the pod", KS("pod", c->pod), KS("err", c->problem));
     b->n_read++;
     c->give_up_ms = clock_mono_ms(b->clock) + BIND_RESOLVE_MS;
     read_pod(c);

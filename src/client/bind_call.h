@@ -2,11 +2,12 @@
  *
  * A Binding whose answer is lost may have worked. Who then takes the pod for unbound tries it again elsewhere, and frees a
  * place that is taken: so the pod is read, and its node tells. That is done when the transport failed after something may
- * have reached the server, and when the server itself ran out of time (504). The read is repeated, with growing pauses,
- * until there is an answer or BIND_RESOLVE_MS have passed.
+ * have reached the server, when the server itself ran out of time (504), and when it says that the pod has a node already (409):
+ * that may be ours, from the same Binding sent twice on the way. The read is repeated, with growing pauses, until there is an
+ * answer or BIND_RESOLVE_MS have passed.
  *
  *   POST pods/p/binding --2xx--> bound       --4xx, 500, or surely not sent--> failed
- *        | lost, or 504
+ *        | lost, 504 or 409
  *   GET pods/p  --our node--> bound          --no node, another node, another uid, 404--> failed
  *        | lost, 429, 5xx: once more, later; else it stays unknown, and counts as failed: the watch will tell
  *

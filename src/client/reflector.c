@@ -300,11 +300,14 @@ static void on_end(void *context, const char *error)
         refused(r);
         return;
     }
-    if (error || r->status == 0) {
+    if (error || r->status == 0)
         LOG(2, "Watch broke off", KS("path", r->o.path), KS("err", error));
+    if (r->status == 0) {
         back_off(r, r->state);
         return;
     }
+    /* As upstream: a stream that breaks after a while is one that ended. Backing off would leave the cache ever older where
+     * connections are cut every few seconds. */
     bool idle = r->counts.events == r->n_events_before;
     bool is_short = clock_mono_ms(r->o.clock) - r->opened_ms < SHORT_WATCH_MS;
     if (r->state == LISTING || (idle && is_short))

@@ -79,7 +79,8 @@ def binding_reply_lost(stage):
 @story(at_least=5, skip=lambda command: "kube-scheduler forgets such a pod, and gives its room away until a watch tells" if
        "kube-scheduler" in command else None)
 def binding_lost_and_late(stage):
-    """the server binds, the scheduler never hears of it, and watches tell of it seconds later: the room is taken all the same"""
+    """the server binds, the scheduler hears nothing or of a conflict with itself, and watches tell seconds later: the room is
+    taken all the same"""
     proxy, kubeconfig = stage.request_proxy()
     stage.world.make_nodes(6, stage.times(40))
     stage.scheduler(kubeconfig)
@@ -88,8 +89,8 @@ def binding_lost_and_late(stage):
         if not is_binding(request) or stage.random.random() > 0.4:
             return None
         proxy.hold_watches(2.5)
-        return "reply-lost"
-    proxy.plan = plan
+        return deck.deal()
+    deck, proxy.plan = Deck(stage.random, ("reply-lost", "sent-twice")), plan
     stage.world.churn(stage.times(40), stage.times(8), deleted=0.1)
     stage.check()
 

@@ -113,8 +113,13 @@ TEST(what_a_binding_is_answered_and_what_the_pod_says)
         const char *error;
     } rows[] = {
         { "it works", 201, STATUS(""), -1, NULL, true, false, "" },
-        { "refused", 409, STATUS("pod p is already assigned to node n2"), -1, NULL, false, false,
+        { "another was first", 409, STATUS("pod p is already assigned to node n2"), 200, POD("u1", NODE("n2")), false, false,
           "pod p is already assigned to node n2" },
+        { "it was sent twice on the way", 409, STATUS("pod p is already assigned to node n1"), 200, POD("u1", NODE("n1")),
+          true, false, "" },
+        { "the pod is about to go", 409, STATUS("pod p is being deleted"), 200, POD("u1", ""), false, false,
+          "pod p is being deleted" },
+        { "may not be", 403, STATUS("forbidden"), -1, NULL, false, false, "forbidden" },
         { "gone", 404, STATUS("pods \\\"p\\\" not found"), -1, NULL, false, false, "pods \"p\" not found" },
         { "refused without a word", 500, "", -1, NULL, false, false, "the server answered with status 500" },
         { "never left", 0, "unsent connection refused", -1, NULL, false, false, "unsent connection refused" },
