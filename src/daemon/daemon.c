@@ -338,9 +338,7 @@ static enum err_code make_port(struct daemon *d, struct err *e)
     strbuf_init(&configz, STRBUF_NO_MAX);
     const struct setup *setup = engine_setup(d->engine);
     config_trim_args(&d->arena, setup->config, setup->registry);
-    STRBUF_ADD_LIT(&configz, "{\"componentconfig\":");
     config_add_json(&configz, setup->config);
-    STRBUF_ADD_LIT(&configz, "}");
     struct str text = arena_str(&d->arena, strbuf_str(&configz));
     strbuf_fini(&configz);
     d->questions = questions_new(&(struct questions_options){
