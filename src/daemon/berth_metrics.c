@@ -40,6 +40,14 @@ void berth_metrics_add(struct metrics *r, struct berth_metrics *ret)
         .watch_restarts = metrics_add_counter(
             r, &(struct metric_desc){ "berth_watch_restarts_total", "Lists and watches that began anew after an error.",
                                       { "resource" } }),
+        .shadow_pods = metrics_add_counter(
+            r, &(struct metric_desc){ "berth_shadow_pods_total",
+                                      "Pods that another scheduler placed, by how that compares with berth's choice.",
+                                      { "class" } }),
+        .shadow_plugins = metrics_add_counter(
+            r, &(struct metric_desc){ "berth_shadow_plugin_disagreements_total",
+                                      "Choices of another scheduler that are not berth's, by the plugin that made the difference.",
+                                      { "plugin", "class" } }),
     };
     series_read_from(ret->dropped_values, n_dropped, r);
 }
@@ -47,4 +55,25 @@ void berth_metrics_add(struct metrics *r, struct berth_metrics *ret)
 void berth_metrics_watch_restarted(const struct berth_metrics *m, const char *resource)
 {
     series_inc(metric_series(m->watch_restarts, (struct str[]){ str_of(resource) }));
+}
+
+static void count_plugin(const struct berth_metrics *m, const char *plugin, enum shadow_class class, uint64_t n)
+{
+    if (n)
+        series_add(metric_series(m->shadow_plugins, (struct str[]){ str_of(plugin), str_of(shadow_class_name(class)) }),
+                   (double)n);
+}
+
+/* All classes show from the start, so that a rate sees the first disagreement. */
+void berth_metrics_count_shadow(const struct berth_metrics *m, const struct shadow_counts *now, struct shadow_counts *told)
+{
+    for (enum shadow_class i = 0; i < N_SHADOW_CLASSES; i++)
+        series_add(metric_series(m->shadow_pods, (struct str[]){ str_of(shadow_class_name(i)) }),
+                   (double)(now->n[i] - told->n[i]));
+    for (uint32_t i = 0; i < now->n_plugins; i++) {
+        const struct shadow_plugin *p = &now->plugins[i], *old = &told->plugins[i];
+        count_plugin(m, p->name, SHADOW_LOWER, p->n_lower - old->n_lower);
+        count_plugin(m, p->name, SHADOW_REFUSED, p->n_refused - old->n_refused);
+    }
+    *told = *now;
 }

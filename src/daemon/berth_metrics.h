@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/metrics.h"
+#include "insight/shadow.h"
 
 struct berth_metrics {
     struct series *events_dropped;  /* Events that were not written: counter */
@@ -14,8 +15,12 @@ struct berth_metrics {
     struct series *decisions_kept;  /* for explanations: gauge */
     struct series *dropped_values;  /* lookups of series that found no room: counter, read from the registry */
     struct metric *watch_restarts;  /* by resource: lists and watches that began anew after an error */
+    struct metric *shadow_pods;     /* by class: pods that another scheduler placed, compared with berth's choice */
+    struct metric *shadow_plugins;  /* by plugin and class: which one made the difference */
 };
 
 void berth_metrics_add(struct metrics *registry, struct berth_metrics *ret_metrics);
 /* A list or watch of a resource ("pods") began anew. */
 void berth_metrics_watch_restarted(const struct berth_metrics *m, const char *resource);
+/* Counts what `now` has more than `told`, which then is the same. */
+void berth_metrics_count_shadow(const struct berth_metrics *m, const struct shadow_counts *now, struct shadow_counts *told);

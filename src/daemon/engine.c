@@ -37,6 +37,7 @@ struct engine {
     struct record_segments *recording; /* NULL: nothing is recorded */
     struct decisions *decisions;
     struct shadow *shadow;
+    struct shadow_counts shadow_told; /* what metrics have of it */
     int64_t published_ms;
     int64_t start_ms;  /* wall time of the start, less the monotonic one */
     struct mailbox box;
@@ -106,6 +107,8 @@ static void publish(struct engine *e)
         sched_publish_metrics(e->sched);
     if (e->o.own_metrics && e->decisions)
         series_set(e->o.own_metrics->decisions_kept, decisions_counts(e->decisions).n);
+    if (e->o.own_metrics && e->shadow)
+        berth_metrics_count_shadow(e->o.own_metrics, shadow_counts(e->shadow), &e->shadow_told);
     e->published_ms = engine_now_ms(e);
 }
 

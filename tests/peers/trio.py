@@ -112,9 +112,11 @@ rules:
 
 class Trio:
     """etcd and kube-apiserver; the third is a Scheduler, or several."""
+    audit_policy = AUDIT_POLICY
+    tokens = '%s,admin,1,"system:masters"\n' % TOKEN  # as --token-auth-file has them
 
-    def __init__(self, peers, folder):
-        self.peers, self.folder = peers, os.path.abspath(folder)
+    def __init__(self, peers, folder, authorization="AlwaysAllow"):
+        self.peers, self.folder, self.authorization = peers, os.path.abspath(folder), authorization
         os.makedirs(self.folder, exist_ok=True)
         self.etcd_port, self.peer_port, self.port = take_port(), take_port(), take_port()
         self.etcd = self.apiserver = None
@@ -132,19 +134,19 @@ class Trio:
             out.write(text)
         return self.path(name)
 
-    def write_kubeconfig(self, name, port):
+    def write_kubeconfig(self, name, port, token=TOKEN):
         with open(self.certs.ca, "rb") as ca:
             authority = base64.b64encode(ca.read()).decode()
         return self.write(name, json.dumps({
             "apiVersion": "v1", "kind": "Config", "current-context": "c",
             "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:%d" % port,
                                                    "certificate-authority-data": authority}}],
-            "users": [{"name": "u", "user": {"token": TOKEN}}],
+            "users": [{"name": "u", "user": {"token": token}}],
             "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}, indent=1))
 
     def start(self):
-        self.write("tokens.csv", '%s,admin,1,"system:masters"\n' % TOKEN)
-        self.write("audit.yaml", AUDIT_POLICY)
+        self.write("tokens.csv", self.tokens)
+        self.write("audit.yaml", self.audit_policy)
         if not os.path.exists(self.path("sa.key")):
             openssl("genrsa", "-out", self.path("sa.key"), "2048")
         self.start_etcd()
@@ -164,7 +166,7 @@ class Trio:
              "--secure-port=%d" % self.port, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
              "--cert-dir=" + self.path("certs"),
              "--tls-cert-file=" + self.certs.cert, "--tls-private-key-file=" + self.certs.key,
-             "--token-auth-file=tokens.csv", "--authorization-mode=AlwaysAllow",
+             "--token-auth-file=tokens.csv", "--authorization-mode=" + self.authorization,
              "--service-account-key-file=sa.key", "--service-account-signing-key-file=sa.key",
              "--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.0.0.0/16",
              # without the second a node that is made by hand keeps a not-ready taint

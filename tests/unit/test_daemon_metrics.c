@@ -250,3 +250,29 @@ TEST(own_metrics)
     shows("berth_metric_values_dropped_total 1");
     end();
 }
+
+TEST(shadow_metrics)
+{
+    begin();
+    struct berth_metrics m;
+    struct shadow_counts now = { 0 }, told = { 0 };
+    berth_metrics_add(registry, &m);
+    CHECK(!strstr(page(), "berth_shadow")); /* whoever schedules himself has none */
+    berth_metrics_count_shadow(&m, &now, &told);
+    shows("berth_shadow_pods_total{class=\"lower\"} 0");
+    now.n[SHADOW_SAME] = 7;
+    now.n[SHADOW_LOWER] = 2;
+    now.plugins[now.n_plugins++] = (struct shadow_plugin){ "ImageLocality", .n_lower = 2 };
+    berth_metrics_count_shadow(&m, &now, &told);
+    now.n[SHADOW_SAME] = 8;
+    now.plugins[0].n_lower = 3;
+    now.plugins[now.n_plugins++] = (struct shadow_plugin){ "NodePorts", .n_refused = 1 };
+    berth_metrics_count_shadow(&m, &now, &told);
+    berth_metrics_count_shadow(&m, &now, &told);
+    shows("berth_shadow_pods_total{class=\"same\"} 8");
+    shows("berth_shadow_pods_total{class=\"lower\"} 2");
+    shows("berth_shadow_plugin_disagreements_total{class=\"lower\",plugin=\"ImageLocality\"} 3");
+    shows("berth_shadow_plugin_disagreements_total{class=\"refused\",plugin=\"NodePorts\"} 1");
+    CHECK(!strstr(page(), "class=\"refused\",plugin=\"ImageLocality\""));
+    end();
+}
