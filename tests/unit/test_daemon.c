@@ -10,6 +10,8 @@
 #include "daemon/intake.h"
 #include "daemon/outbox.h"
 #include "daemon/writer.h"
+#include "insight/record_segments.h"
+#include "insight/shadow.h"
 #include "tests/test.h"
 
 struct request {
@@ -175,7 +177,8 @@ static void quiet(void *context, struct str record)
     (void)record;
 }
 
-static void begin(void)
+/* With the options that are set in `o`. */
+static void begin_with(struct engine_options o)
 {
     struct err e;
     log_set_sink(quiet, NULL);
@@ -187,18 +190,26 @@ static void begin(void)
     gates_init(&w.gates);
     w.features = gates_features(&w.gates);
     w.may_act = true;
-    CHECK(!engine_new(&(struct engine_options){ .clock = &w.clock.clock,
-                                                .config = config_default(&w.arena, &w.features),
-                                                .features = &w.features,
-                                                .media = MEDIA_JSON,
-                                                .synced = synced,
-                                                .ended = ended },
-                      &w.engine, &e));
+    o.clock = &w.clock.clock;
+    o.loop = w.loop;
+    o.config = config_default(&w.arena, &w.features);
+    o.features = &w.features;
+    o.media = MEDIA_JSON;
+    o.synced = synced;
+    o.ended = ended;
+    o.build = "test";
+    if (engine_new(&o, &w.engine, &e))
+        FAIL("%s", e.message);
     w.events = event_recorder_new(&w.api, &w.clock.clock, 1);
     w.writer = writer_new(&(struct writer_options){ .loop = w.loop, .api = &w.api, .engine = w.engine,
                                                     .events = w.events, .may_act = may_act, .seed = 1 });
     outbox_connect(engine_outbox(w.engine), w.loop, take_write, w.writer);
-    engine_schedule(w.engine, true);
+    engine_schedule(w.engine, !o.shadow);
+}
+
+static void begin(void)
+{
+    begin_with((struct engine_options){ 0 });
 }
 
 static void end(void)
@@ -241,6 +252,8 @@ TEST(a_binding_that_fails_is_told_and_tried_again)
     feed(REFLECTED_SET, WATCHED_PODS, POD("a", "u", "2", "1"));
     turn();
     answer("POST " PATH "a/binding", 409);
+    turn();
+    answer("GET " PATH "a", 404); /* somebody else may have bound it */
     turn();
     CHECK(strstr(find("PATCH " PATH "a/status")->body, "SchedulerError"));
     answer("PATCH", 200);
@@ -494,4 +507,58 @@ TEST(a_server_that_is_faster_than_the_engine_waits)
     informers_free(i);
     CHECK_INT("all streams are ended", n_open(), 0);
     end();
+}
+
+/* ---- Watching another scheduler, and recording ---- */
+
+TEST(a_shadow_writes_nothing_and_compares)
+{
+    begin_with((struct engine_options){ .shadow = true });
+    feed(REFLECTED_SET, WATCHED_NODES, NODE("n", "1"));
+    feed(REFLECTED_SET, WATCHED_PODS, POD("a", "ua", "2", "1"));
+    feed(REFLECTED_SET, WATCHED_PODS, POD("big", "ub", "3", "100"));
+    turn();
+    feed(REFLECTED_SET, WATCHED_PODS,
+         "{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"uid\":\"ua\",\"resourceVersion\":\"4\"},\"spec\":{"
+         "\"nodeName\":\"n\",\"schedulerName\":\"default-scheduler\",\"containers\":[{\"name\":\"c\",\"resources\":{"
+         "\"requests\":{\"cpu\":\"1\"}}}]}}");
+    turn();
+    CHECK_INT("requests", w.requests.n, 0);
+    CHECK_INT("the same", shadow_counts(engine_shadow(w.engine))->n[SHADOW_SAME], 1);
+    end();
+}
+
+TEST(a_recording_goes_on_in_the_next_file)
+{
+    char folder[] = "/tmp/berth-daemon-XXXXXX", path[64], text[512];
+    CHECK(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/r", folder);
+    begin_with((struct engine_options){ .record_path = path, .record_bytes_max = 256 << 10 });
+    feed(REFLECTED_SET, WATCHED_NODES, NODE("n", "1"));
+    for (int i = 0; i < 100; i++) { /* each is bound, seen there, and gone */
+        snprintf(text, sizeof(text),
+                 "{\"metadata\":{\"name\":\"p%d\",\"namespace\":\"default\",\"uid\":\"u%d\",\"resourceVersion\":\"%d\","
+                 "\"annotations\":{\"x\":\"%0200d\"}},\"spec\":{\"schedulerName\":\"default-scheduler\",%s\"containers\":"
+                 "[{\"name\":\"c\"}]}}", i, i, 10 + 2 * i, 0, "");
+        feed(REFLECTED_SET, WATCHED_PODS, text);
+        turn();
+        answer("POST " PATH, 201);
+        char *spec = strstr(text, "\"containers\"");
+        char tail[64];
+        snprintf(tail, sizeof(tail), "%s", spec);
+        snprintf(spec, sizeof(text) - (size_t)(spec - text), "\"nodeName\":\"n\",%s", tail);
+        char *version = strstr(text, "resourceVersion\":\"") + strlen("resourceVersion\":\"");
+        version[0] = '9'; /* another one */
+        feed(REFLECTED_SET, WATCHED_PODS, text);
+        feed(REFLECTED_REMOVED, WATCHED_PODS, text);
+        turn();
+    }
+    CHECK_INT("placed, by the newest scheduler", sched_counts(engine_sched(w.engine)).placed < 100, true);
+    const char *file = record_segments_path(engine_recording(w.engine));
+    CHECK(file[strlen(file) - 1] != '1');
+    CHECK(!record_segments_stopped(engine_recording(w.engine)));
+    end();
+    char command[128];
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    CHECK(system(command) == 0);
 }
