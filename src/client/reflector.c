@@ -300,8 +300,10 @@ static void on_end(void *context, const char *error)
         refused(r);
         return;
     }
-    if (error || r->status == 0)
+    if (error || r->status == 0) {
+        r->counts.errors++;
         LOG(2, "Watch broke off", KS("path", r->o.path), KS("err", error));
+    }
     if (r->status == 0) {
         back_off(r, r->state);
         return;

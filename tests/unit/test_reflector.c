@@ -230,7 +230,9 @@ TEST(a_watch_that_ends_goes_on_from_where_it_was)
     CHECK_INT("watches", reflector_counts(reflector).watches, 1);
     head(200);
     data(EVENT("MODIFIED", "16"));
+    CHECK_INT("errors", reflector_counts(reflector).errors, 0); /* to end is no error */
     finish("connection reset");
+    CHECK_INT("errors", reflector_counts(reflector).errors, 1);
     CHECK(target_has("resourceVersion=16&timeout="));
     check_seen("no list", "=12 =16 ");
     end();
