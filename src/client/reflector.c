@@ -277,7 +277,11 @@ static void on_head(void *context, int status, enum media media)
 static void refused(struct reflector *r)
 {
     r->counts.errors++;
-    LOG(2, "Watch was refused", KS("path", r->o.path), KI("code", r->status), KS("err", strbuf_str(&r->buffer)));
+    struct str why = strbuf_str(&r->buffer);
+    if (r->status == 429 || r->status == 503 || r->status == 410)
+        LOG(2, "Watch was refused", KS("path", r->o.path), KI("code", r->status), KS("err", why));
+    else /* rights that are missing, for example: nothing will work until somebody reads this */
+        LOG_ERROR(NULL, "Failed to watch", KS("path", r->o.path), KI("code", r->status), KS("answer", why));
     bool listing = r->state == LISTING;
     if (r->status == 429 || r->status == 503) {
         back_off(r, r->state);
@@ -302,7 +306,10 @@ static void on_end(void *context, const char *error)
     }
     if (error || r->status == 0) {
         r->counts.errors++;
-        LOG(2, "Watch broke off", KS("path", r->o.path), KS("err", error));
+        if (r->status == 0)
+            LOG_ERROR(error, "Failed to watch", KS("path", r->o.path));
+        else
+            LOG(2, "Watch broke off", KS("path", r->o.path), KS("err", error));
     }
     if (r->status == 0) {
         back_off(r, r->state);
