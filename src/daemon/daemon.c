@@ -114,12 +114,21 @@ static void tell_leading(struct daemon *d)
                        });
 }
 
+/* Only who leads has lists and watches. */
+static bool waits_for_lease(const struct daemon *d)
+{
+    return d->election && d->o->config->delay_cache_until_active;
+}
+
 static void on_leading(void *context)
 {
     struct daemon *d = context;
     series_set(d->leader.is_leader, 1);
     tell_leading(d);
-    engine_schedule(d->engine, true);
+    if (d->state == STARTING)
+        informers_start(d->informers);
+    else
+        engine_schedule(d->engine, true);
 }
 
 static void on_lost(void *context)
@@ -180,7 +189,7 @@ static void run_synced(struct loop_mail *own_mail)
     if (d->state != STARTING)
         return;
     d->state = SYNCED;
-    if (d->election)
+    if (d->election && !waits_for_lease(d))
         election_start(d->election);
     else if (!d->o->flags->shadow)
         engine_schedule(d->engine, true);
@@ -455,7 +464,10 @@ static void on_discovery(void *context, const struct api_answer *answer)
     d->discovery = 0;
     if (answer->status == 404)
         event_recorder_use_core(d->events);
-    informers_start(d->informers);
+    if (waits_for_lease(d))
+        election_start(d->election);
+    else
+        informers_start(d->informers);
 }
 
 static void on_port(void *context, const char *error)
