@@ -148,6 +148,9 @@ def what_is_served(kubeconfig, folder):
         check(s.stop() == 1, "without leader election a signal ends it with 1")
     done = subprocess.run([cli.BERTH, "replay", record + ".1"], capture_output=True, text=True, check=False)
     check(done.returncode == 0 and "equal" in done.stdout and "5 placed" in done.stdout, "--record", done.stdout + done.stderr)
+    both = Scheduler(kubeconfig, "--record=" + record)
+    text = both.child.stderr.read().decode()
+    check(both.child.wait() == 1 and "--record: with --shadow there are no decisions to record" in text, "--record with --shadow", text)
     with Scheduler(kubeconfig, "--authorization-always-allow-paths=/*", "--decisions=0", "--leader-elect=false", shadow=False) as s:
         check(s.get("/berth/v1/decisions")[0] == "404", "--decisions=0")
         s.child.send_signal(signal.SIGINT)
