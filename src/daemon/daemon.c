@@ -431,6 +431,8 @@ static void make_others(struct daemon *d)
     const struct api *api = connections_main(d->connections);
     if (d->o->config->leader_election.leader_elect && !d->o->flags->shadow)
         make_election(d);
+    if (d->election)
+        engine_guard_extenders(d->engine, may_act, d);
     d->events = event_recorder_new(connections_events(d->connections), loop_clock(d->loop), d->seed);
     d->writer = writer_new(&(struct writer_options){ .loop = d->loop,
                                                      .api = api,

@@ -183,6 +183,12 @@ void engine_connect_extenders(struct engine *e, struct extender_client *client)
         extender_calls_end(e->extenders);
 }
 
+void engine_guard_extenders(struct engine *e, bool (*may_act)(void *context), void *context)
+{
+    if (e->extenders)
+        extender_calls_guard(e->extenders, may_act, context);
+}
+
 struct schedule_mail {
     struct engine_mail mail;
     bool on;

@@ -71,6 +71,8 @@ enum err_code engine_start(struct engine *e, struct err *error) ERR_MUST_CHECK;
 void engine_end(struct engine *e);
 /* Who carries requests to extenders; NULL: nobody any more, and whoever waits for one waits no longer. */
 void engine_connect_extenders(struct engine *e, struct extender_client *client);
+/* Asked before an extender binds, see extender_calls.h. */
+void engine_guard_extenders(struct engine *e, bool (*may_act)(void *context), void *context);
 /* Attempts begin, or are made no more. */
 void engine_schedule(struct engine *e, bool on);
 

@@ -13,6 +13,8 @@
 struct extender_calls {
     struct extender_calls_options o;
     struct extender_client *client; /* loop only */
+    bool (*may_act)(void *context); /* the same; NULL: always */
+    void *may_act_context;
     struct mailbox answers;
     struct bell bell;
     atomic_bool ended;
@@ -91,6 +93,12 @@ void extender_calls_connect(struct extender_calls *c, struct extender_client *cl
     c->client = client;
 }
 
+void extender_calls_guard(struct extender_calls *c, bool (*may_act)(void *context), void *context)
+{
+    c->may_act = may_act;
+    c->may_act_context = context;
+}
+
 void extender_calls_end(struct extender_calls *c)
 {
     atomic_store(&c->ended, true);
@@ -136,11 +144,12 @@ static void send_call(struct loop_mail *mail)
 {
     struct call *call = MAIL_ITEM(&mail->mail, struct call, out.mail);
     struct extender_calls *c = call->calls;
-    if (c->client) {
+    bool may_act = call->verb != EXTENDER_BIND || !c->may_act || c->may_act(c->may_act_context);
+    if (c->client && may_act) {
         extender_client_send(c->client, call->which, call->verb_text, strbuf_str(&call->body), answered, call);
         return;
     }
-    call->error = copied("the scheduler ends");
+    call->error = copied(may_act ? "the scheduler ends" : "this process may not lead any more");
     come_back(call);
 }
 

@@ -38,6 +38,8 @@ void extender_calls_free(struct extender_calls *c);
 
 /* Who carries the requests; NULL: nobody (any more), and all fail. */
 void extender_calls_connect(struct extender_calls *c, struct extender_client *client);
+/* Asked on the loop before a pod is bound: who may have lost the lease binds nothing. NULL: always. */
+void extender_calls_guard(struct extender_calls *c, bool (*may_act)(void *context), void *context);
 /* Every wait ends now, and so does every further one. */
 void extender_calls_end(struct extender_calls *c);
 

@@ -386,6 +386,34 @@ TEST(binding_does_not_wait)
     CHECK_INT("ticket", bound_ticket, 7);
 }
 
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+TEST(who_may_not_act_binds_nothing)
+{
+    begin(false);
+    add("http", "/base");
+    start();
+    const struct pod *placed = pod_with_node(&syms, pod, sym_intern(&syms, STR("n1")));
+    struct extender_request r = request(0, EXTENDER_BIND);
+    struct extender_answer x;
+    r.pod = placed;
+    r.ticket = 9;
+    int n_before = n_requests;
+    extender_calls_guard(calls, never, NULL);
+    extender_calls_ask(calls, &r, 1, &x);
+    while (!n_bound)
+        bell_wait(&bound_bell, -1);
+    CHECK_TEXT("error", bound_error, "this process may not lead any more");
+    CHECK_INT("nobody was asked", n_requests, n_before);
+    CHECK(!ask(0, EXTENDER_FILTER).error);
+    pod_unref(&syms, placed);
+    stop();
+}
+
 static void *end_calls(void *unused)
 {
     (void)unused;
