@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 
-enum { CHUNK_FIRST_BYTES = 4096 - 32, CHUNK_MAX_BYTES = 1 << 20 };
+enum { CHUNK_SMALL_BYTES = 1024 - 32, CHUNK_FIRST_BYTES = 4096 - 32, CHUNK_MAX_BYTES = 1 << 20 };
 
 #ifdef ARENA_MALLOC
 enum { PIECES_ALONE = true }; /* a chunk has one piece, which ends where it ends */
@@ -27,6 +27,11 @@ _Static_assert(offsetof(struct arena_chunk, data) % 16 == 0, "data must keep mal
 void arena_init(struct arena *a)
 {
     *a = (struct arena){ 0 };
+}
+
+void arena_init_small(struct arena *a)
+{
+    *a = (struct arena){ .small = true };
 }
 
 static void free_chunks(struct arena_chunk *c, const struct arena_chunk *until)
@@ -89,7 +94,7 @@ void arena_rewind(struct arena *a, struct arena_mark mark)
 static size_t chunk_bytes(const struct arena *a, size_t n)
 {
     size_t piece = arena_piece_bytes(n);
-    size_t want = a->chunks ? a->chunks->n_bytes * 2 : CHUNK_FIRST_BYTES;
+    size_t want = a->chunks ? a->chunks->n_bytes * 2 : a->small ? CHUNK_SMALL_BYTES : CHUNK_FIRST_BYTES;
     if (want > CHUNK_MAX_BYTES)
         want = CHUNK_MAX_BYTES;
     return (want < piece ? piece : want) & ~(size_t)15;

@@ -41,6 +41,7 @@ struct arena {
     char *at, *end; /* free part of the newest chunk */
     struct arena_chunk *chunks;
     size_t n_bytes; /* taken from malloc, chunk headers included */
+    bool small;     /* the first chunk has a quarter of the usual size */
 };
 
 struct arena_mark {
@@ -49,6 +50,8 @@ struct arena_mark {
 };
 
 void arena_init(struct arena *a);
+/* The same for what holds a few texts, of which there may be thousands at once. */
+void arena_init_small(struct arena *a);
 void arena_fini(struct arena *a);
 /* Everything allocated so far is gone; the memory stays for reuse, one chunk of it. */
 void arena_reset(struct arena *a);

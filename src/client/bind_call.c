@@ -176,7 +176,7 @@ bool bind_calls_start(struct bind_calls *b, const struct bind_request *request, 
     if (b->n == BIND_CALLS_MAX)
         return false;
     struct bind_call *c = mem_zalloc(sizeof(*c));
-    arena_init(&c->arena);
+    arena_init_small(&c->arena);
     c->calls = b;
     c->pod = arena_str(&c->arena, request->pod);
     c->uid = arena_str(&c->arena, request->uid);

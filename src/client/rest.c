@@ -450,7 +450,7 @@ static struct call *call_new(struct rest *r, const struct api_request *request)
     struct call *call = mem_zalloc(sizeof(*call));
     struct arena *a = &call->arena;
     assert(!r->stopping);
-    arena_init(a);
+    arena_init_small(a);
     strbuf_init(&call->bytes, API_ANSWER_BYTES_MAX);
     call->rest = r;
     call->id = ++r->last_id;

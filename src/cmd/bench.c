@@ -67,11 +67,22 @@ struct bench {
     struct bench_live_options live;
 };
 
+static bool is_workload(const char *name)
+{
+    for (const struct workload *w = workloads; w->name; w++)
+        if (strcmp(w->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* A whole name means that one alone, a part of a name all that have it. */
 static bool wanted(const struct bench *b, const struct workload *w)
 {
-    for (size_t i = 0; i < b->names.n; i++)
-        if (strstr(w->name, b->names.at[i]))
+    for (size_t i = 0; i < b->names.n; i++) {
+        const char *name = b->names.at[i];
+        if (is_workload(name) ? strcmp(w->name, name) == 0 : strstr(w->name, name) != NULL)
             return true;
+    }
     return b->names.n == 0 && w->n_nodes <= NODES_BY_DEFAULT;
 }
 

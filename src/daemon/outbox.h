@@ -14,7 +14,7 @@
 #include "http/loop.h"
 #include "sched/io.h"
 
-#define OUTBOX_WRITES_MAX 2000 /* twice what the client has at the server at once (REST_IN_FLIGHT_MAX) */
+#define OUTBOX_WRITES_MAX 1500 /* a half more than the client has at the server at once (REST_IN_FLIGHT_MAX) */
 
 struct engine;
 struct extender_calls;

@@ -9,7 +9,7 @@ struct write *write_new(enum write_kind kind)
 {
     struct write *w = mem_zalloc(sizeof(*w));
     w->kind = kind;
-    arena_init(&w->arena);
+    arena_init_small(&w->arena);
     return w;
 }
 

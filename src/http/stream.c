@@ -13,7 +13,7 @@ struct stream *stream_new(size_t size)
 {
     assert(size >= sizeof(struct stream));
     struct stream *s = mem_zalloc(size);
-    arena_init(&s->arena);
+    arena_init_small(&s->arena);
     strbuf_init(&s->out, STRBUF_NO_MAX);
     s->events = &no_events;
     return s;

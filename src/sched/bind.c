@@ -28,7 +28,7 @@ static struct binding *new_binding(struct sched *s, struct attempt *a, struct qu
     b->queued = qp;
     b->node = a->node;
     b->pod = pod_with_node(s->syms, qp->pod, s->cache.rows.at[a->node].name);
-    arena_init(&b->arena);
+    arena_init_small(&b->arena);
     b->measure = a->measure;
     b->cycle = a->cycle;
     b->cycle.pod = b->pod; /* from Reserve on plugins see it on its node, as upstream's do */

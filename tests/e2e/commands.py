@@ -92,6 +92,8 @@ def check_engine(names):
     again = [json.loads(line) for line in berth("bench", "--engine", *names, *SMALL, "-o", "json")[1].splitlines()]
     check([r["decision_hash"] for r in again] == [r["decision_hash"] for r in results], "the same decisions again", again)
     check(next(r for r in results if r["name"] == BASIC)["placed"] == 10, "all are placed", results)
+    whole = berth("bench", "--engine", "TopologySpreading/5000Nodes_5000Pods", *SMALL, "-o", "json")[1].splitlines()
+    check(len(whole) == 1, "a whole name means that one alone", whole)
     code, out, _ = berth("bench", "--engine", BASIC, *SMALL)
     rows = out.decode().splitlines()
     check(code == 0 and len(rows) == 2 and rows[0].split()[:2] == ["workload", "pods/s"] and rows[1].startswith(BASIC), "a table", out)
