@@ -65,7 +65,7 @@ struct daemon {
     struct loop_timer pulse;
     struct loop_mail synced, engine_ended;
     uv_signal_t terminate, interrupt, user2;
-    bool signalled;
+    bool signalled, is_ending;
     uint32_t n_to_stop, n_open_signals;
 };
 
@@ -98,20 +98,10 @@ static const char *make_identity(struct daemon *d)
 
 /* ---- Leading ---- */
 
-/* As upstream writes it: an Event of core/v1 about the lease. */
 static void tell_leading(struct daemon *d)
 {
-    const struct config *c = d->o->config;
-    event_recorder_add(d->leader_events,
-                       &(struct event_to_record){
-                           .controller = c->profiles[0].scheduler_name,
-                           .type = STR("Normal"),
-                           .reason = STR("LeaderElection"),
-                           .note = str_of(arena_printf(&d->arena, "%s became leader", d->identity)),
-                           .regarding = { STR("Lease"), c->leader_election.resource_namespace,
-                                          c->leader_election.resource_name, election_lease_uid(d->election),
-                                          STR("coordination.k8s.io/v1"), election_lease_version(d->election) },
-                       });
+    struct event_to_record event = election_event(d->election, &d->arena, d->o->config->profiles[0].scheduler_name);
+    event_recorder_add(d->leader_events, &event);
 }
 
 /* Only who leads has lists and watches. */
@@ -243,8 +233,11 @@ static void pulse(struct loop_timer *t)
     int64_t now_ms = loop_now_ms(d->loop);
     if (d->election && election_due_ms(d->election) <= now_ms)
         election_tick(d->election);
-    if (d->state == STOPPING)
+    if (d->is_ending)
         return;
+    loop_timer_set(d->loop, &d->pulse, now_ms + PULSE_MS);
+    if (d->state == STOPPING)
+        return; /* the lease is being given back, which has its time */
     if (event_recorder_due_ms(d->events) <= now_ms)
         event_recorder_tick(d->events);
     if (d->leader_events && event_recorder_due_ms(d->leader_events) <= now_ms)
@@ -252,7 +245,6 @@ static void pulse(struct loop_timer *t)
     writer_tick(d->writer);
     memory_tick(&d->memory);
     publish(d);
-    loop_timer_set(d->loop, &d->pulse, now_ms + PULSE_MS);
 }
 
 /* ---- Start ---- */
@@ -574,6 +566,7 @@ static void port_stopped(void *context)
 static void end(struct daemon *d)
 {
     const struct api *api = connections_main(d->connections);
+    d->is_ending = true;
     loop_timer_stop(d->loop, &d->pulse);
     if (d->discovery)
         api->cancel(api->context, d->discovery);

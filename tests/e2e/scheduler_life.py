@@ -109,6 +109,13 @@ def a_second_signal_ends_it_at_once():
         assert s.end() == 1
 
 
+def a_lease_that_cannot_be_given_back_does_not_hold_it_up():
+    with Scene("--nodes", "1", elect=True) as s:
+        wait(lambda: "Successfully acquired lease" in read(s.log), "the lease")
+        s.server.send_signal(signal.SIGSTOP)
+        assert s.end() == 0
+
+
 def a_recording_repeats():
     with tempfile.TemporaryDirectory(prefix="berth-life-") as at:
         path = os.path.join(at, "r")
@@ -128,6 +135,7 @@ def a_shadow_cannot_record():
 
 if __name__ == "__main__":
     for check in (the_lease_comes_after_the_lists_or_before_them, signals_end_it, a_server_that_is_not_there_is_told_and_waited_for,
-                  a_second_signal_ends_it_at_once, a_recording_repeats, a_shadow_cannot_record):
+                  a_second_signal_ends_it_at_once, a_lease_that_cannot_be_given_back_does_not_hold_it_up, a_recording_repeats,
+                  a_shadow_cannot_record):
         check()
         print(check.__name__.replace("_", " "), flush=True)
