@@ -505,24 +505,14 @@ static struct str meta_text(const struct election *e, unsigned slot)
     return value_text(value_slot(value_slot(&e->lease, SLOT_coordination_v1_Lease_metadata), slot));
 }
 
-struct str election_lease_uid(const struct election *e)
-{
-    return meta_text(e, SLOT_meta_v1_ObjectMeta_uid);
-}
-
-struct str election_lease_version(const struct election *e)
-{
-    return meta_text(e, SLOT_meta_v1_ObjectMeta_resourceVersion);
-}
-
 struct event_to_record election_event(const struct election *e, struct arena *a, struct str reporter)
 {
     return (struct event_to_record){
         .controller = arena_str(a, reporter), .type = STR("Normal"), .reason = STR("LeaderElection"),
         .note = str_of(arena_printf(a, "%s became leader", e->o.identity)),
         .regarding = { .kind = STR("Lease"), .ns = arena_str(a, str_of(e->o.ns)),
-                       .name = arena_str(a, str_of(e->o.name)), .uid = arena_str(a, election_lease_uid(e)),
+                       .name = arena_str(a, str_of(e->o.name)), .uid = arena_str(a, meta_text(e, SLOT_meta_v1_ObjectMeta_uid)),
                        .api_version = STR("coordination.k8s.io/v1"),
-                       .resource_version = arena_str(a, election_lease_version(e)) },
+                       .resource_version = arena_str(a, meta_text(e, SLOT_meta_v1_ObjectMeta_resourceVersion)) },
     };
 }

@@ -57,8 +57,5 @@ bool election_is_leader(const struct election *e);
 bool election_may_act(const struct election *e);
 /* Renewals that had to read the lease first. */
 uint64_t election_slow_paths(const struct election *e);
-/* metadata of the Lease as last seen, for the Event: uid and resourceVersion, empty before. */
-struct str election_lease_uid(const struct election *e);
-struct str election_lease_version(const struct election *e);
 /* "<identity> became leader", about the Lease as last seen. It goes to core/v1, from the first profile. In the arena. */
 struct event_to_record election_event(const struct election *e, struct arena *a, struct str reporter);
