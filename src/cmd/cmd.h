@@ -20,7 +20,7 @@ struct command {
 };
 
 extern const struct command bench_command, decode_command, explain_command, replay_command, scheduler_command,
-    simulate_command, version_command;
+    simulate_command, store_command, version_command;
 
 /* Digits alone, up to `max`. */
 bool cmd_parse_number(const char *text, uint64_t max, uint64_t *ret_number);

@@ -12,6 +12,7 @@ static const struct command *const commands[] = {
     &replay_command,
     &scheduler_command,
     &simulate_command,
+    &store_command,
     &version_command,
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

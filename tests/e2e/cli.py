@@ -8,7 +8,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BERTH = os.path.abspath(sys.argv[1])
-COMMANDS = ["bench", "decode", "explain", "replay", "scheduler", "simulate", "version"]
+COMMANDS = ["bench", "decode", "explain", "replay", "scheduler", "simulate", "store", "version"]
 # With berth's own kind of command line; scheduler has kube-scheduler's, see scheduler_flags.py.
 PLAIN_COMMANDS = [c for c in COMMANDS if c != "scheduler"]
 

@@ -176,6 +176,7 @@ const struct command simulate_command = { "simulate", "", simulate_help, parse_s
 const struct command scheduler_command = { "scheduler", "", NULL, parse_scheduler };
 const struct command bench_command = { "bench", "", "help", run_nothing };
 const struct command replay_command = { "replay", "", "help", run_nothing };
+const struct command store_command = { "store", "", "help", run_nothing };
 const struct command version_command = { "version", "", "help", run_nothing };
 
 /* ---- The whole ---- */
