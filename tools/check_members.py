@@ -22,6 +22,7 @@ ALLOWED = {
     "owner_reference": "filled by the API server", "label_selector_rules": "set by the API server",
     # what a daemon puts together with the scheduler
     "sched_counts": "the daemon's",
+    "store_facts": "for the metrics of an API server",
     "dynamic_resources_args": "devices are not allocated yet",
     # tests and measurements
     "reviews_counts": "read by tests",

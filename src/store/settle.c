@@ -40,6 +40,14 @@ void store_show(struct store *s, struct index_entry *entry, struct store_item *i
     }
 }
 
+/* The engine has given the commit another revision. */
+static void renumber(struct store_item *item, uint64_t revision)
+{
+    item->mod_revision = revision;
+    if (item->version == 1)
+        item->create_revision = revision;
+}
+
 static void show_commit(struct store *s, struct open_commit *o)
 {
     int64_t now_ms = clock_mono_ms(s->o.clock);
@@ -47,9 +55,8 @@ static void show_commit(struct store *s, struct open_commit *o)
         struct store_item *item = o->items[i];
         struct index_entry *entry = index_find(&s->index, store_item_key(item));
         assert(entry);
-        item->mod_revision = o->commit.revision; /* an engine may have given it another one */
-        if (item->version == 1)
-            item->create_revision = o->commit.revision;
+        if (item->mod_revision != o->commit.revision)
+            renumber(item, o->commit.revision);
         store_show(s, entry, item, item->ttl_ms ? now_ms + item->ttl_ms : 0);
     }
     s->revision = o->commit.revision;
