@@ -90,7 +90,7 @@ static const char *refusal_text(enum err_code code)
 static bool is_settled(const struct store *s, const struct open_commit *o)
 {
     return o->refused_code || !s->engine || o->durable
-           || (o->relaxed && o->commit.revision <= s->engine->ops->ceiling(s->engine));
+           || (o->relaxed && !o->failed && o->commit.revision <= s->engine->ops->ceiling(s->engine));
 }
 
 static void settle(struct store *s, struct open_commit *o)
@@ -164,6 +164,7 @@ static void take_one(struct store *s, struct open_commit *o)
             store_open_free(s, o);
         return;
     }
+    o->failed = true;
     s->full = s->full || o->commit.no_space;
     if (o->commit.epoch == s->epoch) {
         settle_all(s); /* those before it */

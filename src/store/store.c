@@ -220,6 +220,7 @@ void store_hand_over(struct store *s, struct open_commit *o, uint32_t epoch)
     o->commit.epoch = epoch;
     o->commit.code = ERR_OK;
     o->in_engine = true;
+    o->failed = false;
     s->engine->ops->commit(s->engine, &o->commit);
 }
 

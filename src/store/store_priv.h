@@ -17,7 +17,7 @@ struct open_commit {
     size_t n_bytes;
     enum err_code refused_code; /* a precondition does not hold */
     uint32_t refused;           /* of which write */
-    bool relaxed, in_engine, durable, shown;
+    bool relaxed, in_engine, durable, failed, shown; /* durable, failed: what the engine made of it */
     struct store_item *items[];
 };
 
