@@ -7,6 +7,8 @@
 #include "store/lmdb.h"
 #include "store/store.h"
 
+enum { OPEN_MAX = 10000 };
+
 static int n_answers;
 
 static void on_answer(void *context, const struct store_answer *answer)
@@ -48,6 +50,8 @@ int main(int argc, char **argv)
         if (store_commit(s, &(struct store_commit){ &w, 1, false }, on_answer, NULL, &e))
             return 1;
         store_poll(s);
+        while (n_asked - n_answers > OPEN_MAX && bell_wait(&bell, -1))
+            store_poll(s);
     }
     while (n_answers < n_asked) {
         bell_wait(&bell, -1);
