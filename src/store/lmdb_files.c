@@ -198,22 +198,33 @@ struct verdict {
     char problem[PROBLEM_BYTES];
 };
 
-static void walk_in_child(const char *path, unsigned flags, int to)
+/* copy_fd: where the pages go; -1: they are only read. */
+static enum err_code walk_or_copy(const char *path, unsigned flags, int copy_fd, struct lmdb_facts *facts, struct err *e)
+{
+    MDB_env *env = NULL;
+    if (open_to_read(path, flags, &env, e))
+        return e->code;
+    enum err_code code = ERR_OK;
+    int rc = copy_fd >= 0 ? mdb_env_copyfd2(env, copy_fd, MDB_CP_COMPACT) : 0;
+    if (rc)
+        code = fail(e, "the copy", rc);
+    else if (copy_fd < 0)
+        code = lmdb_walk(env, NULL, NULL, facts, e);
+    mdb_env_close(env);
+    return code;
+}
+
+static void work_in_child(const char *path, unsigned flags, int copy_fd, int to)
 {
     static const int signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
     struct verdict v = { 0 };
     struct arena a;
     struct err e;
-    MDB_env *env = NULL;
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         signal(signals[i], SIG_DFL);
     arena_init(&a);
     err_init(&e, &a);
-    v.code = open_to_read(path, flags, &env, &e);
-    if (!v.code) {
-        v.code = lmdb_walk(env, NULL, NULL, &v.facts, &e);
-        mdb_env_close(env);
-    }
+    v.code = walk_or_copy(path, flags, copy_fd, &v.facts, &e);
     if (v.code)
         snprintf(v.problem, sizeof(v.problem), "%s", e.message);
     arena_fini(&a);
@@ -234,7 +245,9 @@ static bool read_verdict(int from, pid_t child, struct verdict *ret_verdict)
     return n == sizeof(*ret_verdict);
 }
 
-static enum err_code verify(const char *path, unsigned flags, struct lmdb_facts *ret_facts, struct err *e)
+/* LMDB files are opened there also because a process may open one only once: closing it would give up the locks of a store that
+ * is open here. */
+static enum err_code run_child(const char *path, unsigned flags, int copy_fd, struct lmdb_facts *ret_facts, struct err *e)
 {
     int ends[2];
     struct verdict v;
@@ -242,12 +255,12 @@ static enum err_code verify(const char *path, unsigned flags, struct lmdb_facts 
         return err_set(e, ERR_IO, "%s: %s", path, strerror(errno));
     pid_t child = fork();
     if (child == 0)
-        walk_in_child(path, flags, ends[1]);
+        work_in_child(path, flags, copy_fd, ends[1]);
     int error = errno;
     close(ends[1]);
     if (child < 0) {
         close(ends[0]);
-        return err_set(e, ERR_IO, "%s: no process to check it: %s", path, strerror(error));
+        return err_set(e, ERR_IO, "%s: no process to read it: %s", path, strerror(error));
     }
     bool told = read_verdict(ends[0], child, &v);
     close(ends[0]);
@@ -261,13 +274,13 @@ static enum err_code verify(const char *path, unsigned flags, struct lmdb_facts 
 
 enum err_code lmdb_verify(const char *folder, struct lmdb_facts *ret_facts, struct err *e)
 {
-    return verify(folder, 0, ret_facts, e);
+    return run_child(folder, 0, -1, ret_facts, e);
 }
 
 /* Nobody writes to it, and it gets no lock file beside it. */
 enum err_code lmdb_verify_file(const char *path, struct lmdb_facts *ret_facts, struct err *e)
 {
-    return verify(path, MDB_NOSUBDIR | MDB_NOLOCK, ret_facts, e);
+    return run_child(path, MDB_NOSUBDIR | MDB_NOLOCK, -1, ret_facts, e);
 }
 
 /* ---- Copies ---- */
@@ -291,12 +304,8 @@ static enum err_code sync_folder_of(const char *path, struct err *e)
 
 static enum err_code copy_pages(const char *folder, int fd, struct err *e)
 {
-    MDB_env *env = NULL;
-    if (open_to_read(folder, 0, &env, e))
-        return err_wrap(e, "%s", folder);
-    int rc = mdb_env_copyfd2(env, fd, MDB_CP_COMPACT);
-    mdb_env_close(env);
-    return rc ? fail(e, folder, rc) : ERR_OK;
+    struct lmdb_facts none;
+    return run_child(folder, 0, fd, &none, e);
 }
 
 static enum err_code copy_bytes(const char *from, int to, struct err *e)

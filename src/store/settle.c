@@ -165,7 +165,8 @@ static void take_one(struct store *s, struct open_commit *o)
         return;
     }
     o->failed = true;
-    s->full = s->full || o->commit.no_space;
+    if (o->commit.epoch == s->epoch || o->commit.epoch == ENGINE_ALONE) /* else it is old news */
+        s->full = s->full || o->commit.no_space;
     if (o->commit.epoch == s->epoch) {
         settle_all(s); /* those before it */
         fail_all(s, o);

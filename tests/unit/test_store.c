@@ -133,6 +133,38 @@ CONTRACT(deleted_and_created_while_under_way)
     CHECK_INT("keys", store_facts(w->s).n_keys, 1);
 }
 
+struct asker {
+    struct world *w;
+    int n_answers;
+};
+
+static void ask_again(void *context, const struct store_answer *a)
+{
+    struct asker *x = context;
+    struct store_write write = world_put_of("/a", "1");
+    CHECK_INT("answer", a->code, ERR_OK);
+    CHECK_INT("can be read", store_get(x->w->s, STR("/a"))->mod_revision, a->revision);
+    CHECK_INT("its items", a->n_writes, 1);
+    CHECK(a->items[0] == store_get(x->w->s, STR("/a")));
+    if (++x->n_answers < 10)
+        CHECK(!store_commit(x->w->s, &(struct store_commit){ &write, 1, true }, ask_again, x, &x->w->e));
+}
+
+/* Who answers every answer with a question does not keep a poll from ending. */
+CONTRACT(answers_may_ask)
+{
+    struct asker x = { .w = w };
+    struct store_write write = world_put_of("/a", "0");
+    CHECK(!store_commit(w->s, &(struct store_commit){ &write, 1, true }, ask_again, &x, &w->e));
+    while (x.n_answers < 10) {
+        int before = x.n_answers;
+        CHECK(bell_wait(&w->bell, 50000));
+        store_poll(w->s);
+        CHECK(x.n_answers - before <= 1);
+    }
+    CHECK_INT("all", store_revision(w->s), 11);
+}
+
 CONTRACT(sizes_are_checked)
 {
     char *large = mem_zalloc(STORE_VALUE_BYTES_MAX + 1);
@@ -267,6 +299,19 @@ CONTRACT(many_keys_stay_in_order)
     world_list(w, "/", "/01000", 0, 10, &list);
     CHECK_STR("first", store_item_key(list.items[0]), STR("/01001"));
     CHECK_INT("left", list.n_left, (N - 1000) / 2 - 10);
+    w->n_asked = w->n_answers = 0;
+    for (uint32_t i = 1; i < N; i += 2) {
+        snprintf(key, sizeof(key), "/%05u", (i + N / 2) % N / 2 * 2 + 1); /* from the middle on, around */
+        struct store_write gone = { str_of(key), STR(""), true, STORE_ANY, 0, 0 };
+        world_ask(w, &gone, 1, false);
+        if (i % 501 == 0)
+            world_wait(w);
+    }
+    world_wait(w);
+    CHECK_TEXT("nothing", world_list(w, "/", "", 0, 0, &list), "");
+    CHECK_INT("no keys", store_facts(w->s).n_keys, 0);
+    world_put(w, "/1", "again");
+    CHECK_TEXT("again", world_list(w, "/", "", 0, 0, &list), "/1=again");
 }
 
 /* ---- Watches ---- */
@@ -536,6 +581,23 @@ LMDB_TEST(map_grows)
 
 /* ---- No space ---- */
 
+/* Until not even a page is left. */
+static int fill_with_small(struct world *w)
+{
+    char key[16], value[1000];
+    enum err_code code = ERR_OK;
+    int n = 0;
+    memset(value, 'x', sizeof(value));
+    while (!code) {
+        snprintf(key, sizeof(key), "/s/%04d", n);
+        struct store_write write = { str_of(key), { value, sizeof(value) }, false, STORE_ANY, 0, 0 };
+        store_tick(w->s);
+        code = world_do(w, &write, 1).code;
+        n += !code;
+    }
+    return n;
+}
+
 LMDB_TEST(deletions_work_when_it_is_full)
 {
     char *large = mem_zalloc(100000), key[16];
@@ -556,9 +618,18 @@ LMDB_TEST(deletions_work_when_it_is_full)
     CHECK_INT("refused at once", world_do(w, &write, 1).code, ERR_UNAVAILABLE);
     CHECK_STR("reads", value_of(w, "/small"), STR("(none)"));
     CHECK_INT("reads", store_get(w->s, STR("/000"))->n_value, 100000);
+    int n_small = fill_with_small(w);
+    for (int i = 0; i < n_small; i++) {
+        snprintf(key, sizeof(key), "/s/%04d", i);
+        world_delete(w, key);
+    }
     for (int i = 0; i < n - 1; i++) {
         snprintf(key, sizeof(key), "/%03d", i);
         world_delete(w, key);
+        write.value = (struct str){ large, 100000 };
+        store_tick(w->s);
+        if (i < 10)
+            CHECK_INT("what is kept for deletions is for them", world_do(w, &write, 1).code, ERR_UNAVAILABLE);
     }
     store_compact(w->s, store_revision(w->s));
     world_reopen(w);

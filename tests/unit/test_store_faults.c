@@ -188,21 +188,78 @@ TEST(what_was_shown_early_is_kept_in_the_end)
     usleep(1000);
     store_poll(w->s);
     work_again();
+    CHECK_INT("kept before it", put(w, 5, 1, false), ERR_OK);
     while (store_facts(w->s).n_open) {
         store_tick(w->s);
         usleep(1000);
         store_poll(w->s);
     }
-    CHECK_INT("works", put(w, 2, 2, false), ERR_OK);
     CHECK_INT("works", put(w, 4, 1, true), ERR_OK);
     uint64_t revision = store_revision(w->s);
     world_reopen(w);
-    CHECK_INT("2", get(w, 2), 2);
+    CHECK_INT("2", get(w, 2), 1);
+    CHECK_INT("5", get(w, 5), 1);
     CHECK_INT("3", get(w, 3), -1);
     CHECK_INT("4", get(w, 4), 1);
     CHECK_INT("revision", store_revision(w->s), revision);
     world_fini(w);
     free(w);
+}
+
+/* Shown early and never kept: its number is not given away again. */
+TEST(what_was_shown_early_and_lost_keeps_its_number)
+{
+    struct world *w = mem_alloc(sizeof(*w));
+    world_init(w, WORLD_EARLY);
+    CHECK_INT("good", put(w, 1, 1, false), ERR_OK);
+    fail_after(0, 1 << 30, EIO);
+    while (put(w, 2, 1, true) != ERR_OK) /* the disk's answer was faster */
+        ;
+    CHECK_INT("not kept", put(w, 3, 1, false), ERR_UNAVAILABLE);
+    uint64_t shown = store_revision(w->s);
+    work_again();
+    world_reopen(w);
+    CHECK(store_revision(w->s) >= shown);
+    world_fini(w);
+    free(w);
+}
+
+/* What was decided on a commit that failed is not kept, also when the disk works again and nobody has heard of the failure. */
+LMDB_TEST(nothing_is_kept_after_a_failure)
+{
+    uint64_t revision = store_next_revision(w->s);
+    struct store_write create = { STR("/000"), STR("1"), false, STORE_NOT_EXIST, 0, 0 };
+    struct store_write change = { STR("/000"), STR("2"), false, STORE_AT_VERSION, revision, 0 };
+    fail_after(0, 1, EIO);
+    unsigned first = world_ask(w, &create, 1, false);
+    while (atomic_load(&calls_until_fault) >= 0)
+        usleep(1000);
+    usleep(20000);
+    unsigned second = world_ask(w, &change, 1, false);
+    usleep(20000);
+    world_wait(w);
+    CHECK_INT("first", w->answers[first].code, ERR_UNAVAILABLE);
+    CHECK_INT("second", w->answers[second].code, ERR_UNAVAILABLE);
+    world_reopen(w);
+    CHECK_INT("nothing", get(w, 0), -1);
+}
+
+/* A commit that was kept and one that was not come back together. */
+LMDB_TEST(success_before_failure)
+{
+    struct store_write a = { STR("/000"), STR("1"), false, STORE_ANY, 0, 0 }, b = { STR("/001"), STR("1"), false, STORE_ANY, 0, 0 };
+    unsigned first = world_ask(w, &a, 1, false);
+    CHECK(bell_wait(&w->bell, 50000));
+    fail_after(0, 1, EIO);
+    unsigned second = world_ask(w, &b, 1, false);
+    while (atomic_load(&calls_until_fault) >= 0)
+        usleep(1000);
+    usleep(20000);
+    world_wait(w);
+    CHECK_INT("first", w->answers[first].code, ERR_OK);
+    CHECK_INT("second", w->answers[second].code, ERR_UNAVAILABLE);
+    CHECK_INT("first", get(w, 0), 1);
+    CHECK_INT("second", get(w, 1), -1);
 }
 
 /* A refusal by a commit that then fails is a failure, too; and those behind an epoch's end start anew. */
