@@ -1,5 +1,5 @@
-/* tests/store_tool.c - `store_tool DIR N`: writes N keys three times each and deletes every tenth, for tests of `berth store`.
- * With a third argument the store stays open until standard input ends. */
+/* tests/store_tool.c - `store_tool DIR N`: writes N keys three times each and deletes every tenth, for tests of `berth
+ * store`. With a third argument the store stays open until standard input ends. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* bench/store/store_bench.c - `store_bench DIR [SECONDS]`: what the store does a second, on the disk of DIR.
  *
- * Commits with N under way at a time, 1,500-byte values, each answered after the sync of its batch; then reads, lists, watches
- * and a start with what was written. DIR must not exist; the caller removes it. */
+ * Commits with N under way at a time, 1,500-byte values, each answered after the sync of its batch; then reads, lists,
+ * watches and a start with what was written. DIR must not exist; the caller removes it. */
 #include <stdio.h>
 #include <stdlib.h>
 

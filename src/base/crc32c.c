@@ -1,5 +1,5 @@
-/* base/crc32c.c - see crc32c.h. By the processor where it has an instruction for it (x86-64 with SSE 4.2: 30 times as fast, and
- * a store sums up all its bytes at start); otherwise half a byte at a time: the table fits a cache line. */
+/* base/crc32c.c - see crc32c.h. By the processor where it has an instruction for it (x86-64 with SSE 4.2: a
+ * store sums up all its bytes at start); otherwise half a byte at a time: the table fits a cache line. */
 #include "base/crc32c.h"
 
 static const uint32_t table[16] = {

@@ -67,8 +67,9 @@ static void add_json(struct strbuf *to, const struct storing *x)
 static void add_text(struct strbuf *to, const struct storing *x)
 {
     const struct lmdb_facts *f = &x->facts;
-    strbuf_printf(to, "%s: %" PRIu64 " records are in order, %" PRIu64 " of them deletions; %" PRIu64 " bytes in a file of %" PRIu64 "\n",
-                  x->folder, f->n_records, f->n_deletions, f->record_bytes, f->file_bytes);
+    strbuf_printf(to, "%s: %" PRIu64 " records are in order, %" PRIu64 " of them deletions; ", x->folder, f->n_records,
+                  f->n_deletions);
+    strbuf_printf(to, "%" PRIu64 " bytes in a file of %" PRIu64 "\n", f->record_bytes, f->file_bytes);
     strbuf_printf(to, "  revision %" PRIu64 ", history from %" PRIu64 " on\n", f->state.revision, f->state.compacted);
     if (ended_uncleanly(f))
         STRBUF_ADD_LIT(to, "  in use, or it was not closed; some revisions may be skipped at the next start\n");

@@ -1,12 +1,12 @@
 /* store/engine.h - what makes a store durable: load everything once, commit, forget what is no longer needed, close.
  *
- * The store owns keys, preconditions and what can be read; an engine only has to keep commits. They are handed over in the
- * order of their revisions and come back through `take` in the same order, with an outcome. Many may be
+ * The store owns keys, preconditions and what can be read; an engine only has to keep commits. They are handed over in
+ * the order of their revisions and come back through `take` in the same order, with an outcome. Many may be
  * under way: an engine syncs once for all that wait.
  *
  * When a commit fails, those after it were decided on what it would have left: all with its epoch fail as well, and the
- * store begins a new epoch once it has seen one of them. Those of ENGINE_ALONE can be read already: such a one fails alone,
- * and the store hands it over again.
+ * store begins a new epoch once it has seen one of them. Those of ENGINE_ALONE can be read already: such a one fails
+ * alone, and the store hands it over again.
  *
  * For an engine that others write to as well (etcd): it may put another revision into a commit before it gives it back,
  * and what others wrote goes through the visitor of `load`, which such an engine may keep and call from `take`.
@@ -54,7 +54,8 @@ struct engine_ops {
     /* Once, before anything else. An error: it must not be used. */
     enum err_code (*load)(struct engine *n, engine_visit visit, void *context, struct engine_state *ret_state,
                           struct err *e);
-    /* Once, after load. `wake` (may be NULL) is called on any thread when `take` has something; `revision` is the store's. */
+    /* Once, after load. `wake` (may be NULL) is called on any thread when `take` has something; `revision` is the
+     * store's. */
     enum err_code (*start)(struct engine *n, mailbox_wake wake, void *context, uint64_t revision, struct err *e);
     void (*commit)(struct engine *n, struct engine_commit *commit);
     /* Those that are over, oldest first, linked by mail.next; NULL: none. */
@@ -63,6 +64,7 @@ struct engine_ops {
     uint64_t (*ceiling)(struct engine *n);
     /* Forgets these some time, in this order, and remembers that history begins after `compacted`. Copies the array. */
     void (*compact)(struct engine *n, const struct engine_old *old, size_t n_old, uint64_t compacted);
-    /* Waits for what is under way; what `take` has not given back is forgotten. Frees it. `shown`: the store's revision. */
+    /* Waits for what is under way; what `take` has not given back is forgotten. Frees it. `shown`: the store's
+     * revision. */
     void (*close)(struct engine *own_engine, uint64_t shown);
 };

@@ -1,7 +1,7 @@
 /* store/lmdb.c - see lmdb.h.
  *
- * The writer thread owns the environment once it runs: it alone begins transactions, so it may change the size of the map
- * between two of them.
+ * The writer thread owns the environment once it runs: it alone begins transactions, so it may change the size of the
+ * map between two of them.
  *
  * A full disk: a failed commit gives up the reserve, so that the next deletions find room, and frees pages. At the
  * limit of the file itself deletions may go past it by as much. */

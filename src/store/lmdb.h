@@ -1,15 +1,16 @@
 /* store/lmdb.h - an engine that keeps commits in an LMDB file, used as a log.
  *
  * A record a key and commit, in order of revision (lmdb_record.h), always appended: a commit writes the right edge of
- * the tree. One thread writes; all commits that wait go into one LMDB transaction, with one sync, and are over when that is. The map
- * grows by itself. What the store calls old is deleted in the background, and its pages are used again.
+ * the tree. One thread writes; all commits that wait go into one LMDB transaction, with one sync, and are over when
+ * that is. The map grows by itself. What the store calls old is deleted in the background, and its pages are used
+ * again.
  *
  * A folder holds data.mdb and lock.mdb (LMDB's), berth.lock (held while it is open, so that nobody else
  * writes) and `reserve`, room that is given up when the disk is full, so that deletions still work. All are
  * for the owner alone.
  *
- * Before a file is used it is walked through in a process of its own: every record is read and its checksum compared, and
- * pages that lead LMDB astray end that process, not this one.
+ * Before a file is used it is walked through in a process of its own: every record is read and its checksum compared,
+ * and pages that lead LMDB astray end that process, not this one.
  *
  * Thread: as engine.h says. */
 #pragma once

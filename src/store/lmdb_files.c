@@ -199,7 +199,8 @@ struct verdict {
 };
 
 /* copy_fd: where the pages go; -1: they are only read. */
-static enum err_code walk_or_copy(const char *path, unsigned flags, int copy_fd, struct lmdb_facts *facts, struct err *e)
+static enum err_code walk_or_copy(const char *path, unsigned flags, int copy_fd, struct lmdb_facts *facts,
+                                  struct err *e)
 {
     MDB_env *env = NULL;
     if (open_to_read(path, flags, &env, e))
@@ -245,9 +246,10 @@ static bool read_verdict(int from, pid_t child, struct verdict *ret_verdict)
     return n == sizeof(*ret_verdict);
 }
 
-/* LMDB files are opened there also because a process may open one only once: closing it would give up the locks of a store that
- * is open here. */
-static enum err_code run_child(const char *path, unsigned flags, int copy_fd, struct lmdb_facts *ret_facts, struct err *e)
+/* LMDB files are opened there also because a process may open one only once: closing it would give up the locks of a
+ * store that is open here. */
+static enum err_code run_child(const char *path, unsigned flags, int copy_fd, struct lmdb_facts *ret_facts,
+                               struct err *e)
 {
     int ends[2];
     struct verdict v;

@@ -13,13 +13,14 @@ struct lmdb_facts {
     struct engine_state state; /* with the last record's revision, when that is the higher one */
 };
 
-/* Walks through a folder's file in a process of its own, whoever writes to it at the time. An error tells what is wrong. */
+/* Walks through a folder's file in a process of its own, whoever writes to it at the time. An error tells what is
+ * wrong. */
 ERR_MUST_CHECK enum err_code lmdb_verify(const char *folder, struct lmdb_facts *ret_facts, struct err *e);
 /* The same with a single file, as backups are. */
 ERR_MUST_CHECK enum err_code lmdb_verify_file(const char *path, struct lmdb_facts *ret_facts, struct err *e);
 
-/* A consistent copy, without free pages, of a store that may be in use. It is checked before it gets its name; what has the
- * name already is not replaced. */
+/* A consistent copy, without free pages, of a store that may be in use. It is checked before it gets its name; what
+ * has the name already is not replaced. */
 ERR_MUST_CHECK enum err_code lmdb_backup(const char *folder, const char *path, struct lmdb_facts *ret_facts,
                                          struct err *e);
 /* The folder must have no store. */

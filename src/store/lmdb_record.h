@@ -1,7 +1,7 @@
 /* store/lmdb_record.h - what one record of the LMDB file looks like.
  *
- * The key of a record is its revision (8 bytes) and the part of its commit (4 bytes), so that LMDB keeps them in the order
- * in which they came. All numbers are big-endian.
+ * The key of a record is its revision (8 bytes) and the part of its commit (4 bytes), so that LMDB keeps them in the
+ * order in which they came. All numbers are big-endian.
  *
  *     0  checksum: CRC-32C of the key and of all bytes behind the checksum
  *     4  what it is: 1 a value, 2 a deletion

@@ -228,7 +228,8 @@ static uint64_t not_kept_from(const struct store *s)
 
 static uint64_t oldest_revision(const struct store *s)
 {
-    return s->history.first < s->history.end ? history_at(&s->history, s->history.first)->item->mod_revision : UINT64_MAX;
+    const struct history *h = &s->history;
+    return h->first < h->end ? history_at(h, h->first)->item->mod_revision : UINT64_MAX;
 }
 
 static bool is_too_large(const struct store *s)

@@ -12,7 +12,8 @@ enum { EXPIRE_AGAIN_MS = 1000 }; /* when a deletion of an expired key did not wo
 static bool expires_before(const struct heap_node *a, const struct heap_node *b, void *context)
 {
     (void)context;
-    return HEAP_ITEM(a, struct index_entry, expiry)->deadline_ms < HEAP_ITEM(b, struct index_entry, expiry)->deadline_ms;
+    const struct index_entry *x = HEAP_ITEM(a, struct index_entry, expiry), *y = HEAP_ITEM(b, struct index_entry, expiry);
+    return x->deadline_ms < y->deadline_ms;
 }
 
 /* By the monotonic clock. A wall clock that was set back does not keep a key longer than it was to live. */

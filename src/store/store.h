@@ -7,18 +7,19 @@
  *   commit its revision. It can be read, and its answer comes, when the engine has it on disk (or, without an
  *   engine, at once), in order of revision. A refusal that a commit under way caused waits for that one: no answer
  *   tells of what is not yet there.
- *   store_poll takes what the engine has finished. Only there, and in store_tick and store_compact, does anything that can
- *   be read change, and only from store_poll do answers come. Items, lists and events that were borrowed last until
- *   then; store_item_ref keeps one.
+ *   store_poll takes what the engine has finished. Only there, and in store_tick and store_compact, does anything
+ *   that can be read change, and only from store_poll do answers come. Items, lists and events that were borrowed last
+ *   until then; store_item_ref keeps one.
  *
  * A watch is a place in the log. It gets every change after its revision once, in order; when the log no longer
- * holds what comes next it is told so (ERR_EXPIRED), and begins again with a list. A watch that stands still costs nothing.
+ * holds what comes next it is told so (ERR_EXPIRED), and begins again with a list. A watch that stands still costs
+ * nothing.
  *
  * A write that is marked as relaxed is answered without waiting for its own sync, only for those before it. A crash may
  * lose it; its revision is not given away again, and who watched up to such a revision is told to begin again.
  *
- * When a commit fails (the disk), nothing of it is visible, and all commits after it that were not yet visible fail as well.
- * After a full disk, commits that only delete are taken at once, others again from the next store_tick on.
+ * When a commit fails (the disk), nothing of it is visible, and all commits after it that were not yet visible fail as
+ * well. After a full disk, commits that only delete are taken at once, others again from the next store_tick on.
  *
  * Thread: one, the loop's.    Owns: the engine. */
 #pragma once
@@ -122,8 +123,8 @@ struct store_list {
     uint64_t revision; /* what the list shows */
 };
 
-/* ERR_EXPIRED when the log no longer reaches back to the revision; ERR_TIMEOUT when it is still to come. The array is in
- * the arena. To go on behind the last item: `from` is its key and one byte 0. */
+/* ERR_EXPIRED when the log no longer reaches back to the revision; ERR_TIMEOUT when it is still to come. The array is
+ * in the arena. To go on behind the last item: `from` is its key and one byte 0. */
 ERR_MUST_CHECK enum err_code store_list(const struct store *s, const struct store_range *r, struct arena *a,
                                         struct store_list *ret_list, struct err *e);
 
@@ -145,7 +146,8 @@ struct store_event {
 ERR_MUST_CHECK enum err_code store_watch_init(const struct store *s, struct store_watch *w, struct str prefix,
                                               uint64_t after_revision, struct err *e);
 /* ERR_OK and the next event; ERR_NOT_FOUND: none for now; ERR_EXPIRED: overtaken, for good. */
-ERR_MUST_CHECK enum err_code store_watch_next(const struct store *s, struct store_watch *w, struct store_event *ret_event);
+ERR_MUST_CHECK enum err_code store_watch_next(const struct store *s, struct store_watch *w,
+                                              struct store_event *ret_event);
 /* All events up to this revision were given out; 0 while that cannot be said. */
 uint64_t store_watch_progress(const struct store *s, const struct store_watch *w);
 

@@ -1,7 +1,8 @@
 /* tests/fuzz/fuzz_store_record.c - any bytes as records of a store's file.
  *
- * If the first byte is odd the rest is a key and a record as they are; otherwise they get a right checksum here, so that
- * what is behind it is reached. Bit 1: the record about the file. What is read is written again and must be the same. */
+ * If the first byte is odd the rest is a key and a record as they are; otherwise they get a right checksum here, so
+ * that what is behind it is reached. Bit 1: the record about the file. What is read is written again and must be the
+ * same. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* tests/unit/test_store_crash.c - a process that writes is killed at random moments; what it was told is there, is there. */
+/* tests/unit/test_store_crash.c - a process that writes is killed at random moments; what it was told is there, is
+ * there. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -224,7 +224,8 @@ TEST(what_was_shown_early_and_lost_keeps_its_number)
     free(w);
 }
 
-/* What was decided on a commit that failed is not kept, also when the disk works again and nobody has heard of the failure. */
+/* What was decided on a commit that failed is not kept, also when the disk works again and nobody has heard of the
+ * failure. */
 LMDB_TEST(nothing_is_kept_after_a_failure)
 {
     uint64_t revision = store_next_revision(w->s);
@@ -247,7 +248,7 @@ LMDB_TEST(nothing_is_kept_after_a_failure)
 /* A commit that was kept and one that was not come back together. */
 LMDB_TEST(success_before_failure)
 {
-    struct store_write a = { STR("/000"), STR("1"), false, STORE_ANY, 0, 0 }, b = { STR("/001"), STR("1"), false, STORE_ANY, 0, 0 };
+    struct store_write a = world_put_of("/000", "1"), b = world_put_of("/001", "1");
     unsigned first = world_ask(w, &a, 1, false);
     CHECK(bell_wait(&w->bell, 50000));
     fail_after(0, 1, EIO);

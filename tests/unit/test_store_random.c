@@ -1,7 +1,7 @@
 /* tests/unit/test_store_random.c - a store beside a model that keeps everything for ever and looks at all of it.
  *
- * Random commits, some of several keys, with random preconditions, many under way at the same time; restarts, compaction,
- * lists at random revisions, and watches that are read at random moments and resumed. */
+ * Random commits, some of several keys, with random preconditions, many under way at the same time; restarts,
+ * compaction, lists at random revisions, and watches that are read at random moments and resumed. */
 #include "base/rand.h"
 #include "base/vec.h"
 #include "tests/unit/store_world.h"
@@ -16,7 +16,7 @@ struct change {
 
 struct pending {
     struct model *m;
-    bool answered, want_ok;
+    bool answered;
     enum err_code want;
     uint64_t revision; /* when it is done */
     struct change changes[WRITES_MAX];
@@ -57,12 +57,23 @@ static void on_answer(void *context, const struct store_answer *a)
         vec_push(&p->m->changes, p->changes[i]);
 }
 
+/* What a write is answered with. */
+static enum err_code wanted(const struct model *m, int key, const struct store_write *write)
+{
+    if (m->newest[key] < 0)
+        return write->deletes || write->must == STORE_AT_VERSION ? ERR_NOT_FOUND : ERR_OK;
+    if (write->must == STORE_NOT_EXIST)
+        return ERR_ALREADY_EXISTS;
+    return write->must == STORE_AT_VERSION && write->revision != m->newest_mod[key] ? ERR_CONFLICT : ERR_OK;
+}
+
 static void commit(struct model *m)
 {
     struct store_write writes[WRITES_MAX] = { 0 };
     char keys[WRITES_MAX][16], values[WRITES_MAX][16];
     struct pending *p = mem_zalloc(sizeof(*p));
-    int n = rand_below(&m->rand, 4) ? 1 : 1 + (int)rand_below(&m->rand, WRITES_MAX), first = (int)rand_below(&m->rand, N_KEYS);
+    int n = rand_below(&m->rand, 4) ? 1 : 1 + (int)rand_below(&m->rand, WRITES_MAX);
+    int first = (int)rand_below(&m->rand, N_KEYS);
     p->m = m;
     p->revision = store_next_revision(m->w->s);
     for (int i = 0; i < n; i++) {
@@ -74,14 +85,7 @@ static void commit(struct model *m)
         write->revision = rand_below(&m->rand, 8) ? m->newest_mod[key] : m->newest_mod[key] + 1;
         snprintf(values[i], sizeof(values[i]), "%d", ++m->next_value);
         write->value = str_of(values[i]);
-        bool there = m->newest[key] >= 0;
-        enum err_code want = write->must == STORE_NOT_EXIST                       ? (there ? ERR_ALREADY_EXISTS : ERR_OK)
-                             : !there                                             ? (write->deletes || write->must ? ERR_NOT_FOUND : ERR_OK)
-                             : write->must && write->revision != m->newest_mod[key] ? ERR_CONFLICT
-                                                                                    : ERR_OK;
-        /* a deletion of what must not be there: nothing changes but the number */
-        if (write->must == STORE_NOT_EXIST)
-            write->deletes = false;
+        enum err_code want = wanted(m, key, write);
         if (!p->want)
             p->want = want;
         p->changes[p->n_changes++] = (struct change){ p->revision, key, write->deletes ? -1 : m->next_value };
