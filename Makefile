@@ -101,6 +101,7 @@ bench: all ## benchmarks, beside the real Go code where Go is there
 	@bench/engine/run
 	@bench/http/run
 	@bench/simulate/run
+	@bench/store/run
 
 # Apart from the others: it needs the real etcd and kube-apiserver, and most of an hour.
 .PHONY: bench-live
