@@ -20,9 +20,8 @@ ALLOWED = {
     # what an API server fills in and has checked
     "object_meta": "filled by the API server", "managed_fields_entry": "filled by the API server",
     "owner_reference": "filled by the API server", "label_selector_rules": "set by the API server",
-    "list_options": "read by who serves lists", "write_options": "read by who writes", "delete_options": "read by who deletes",
-    "route": "read by who authorizes and serves", "endpoint": "read by who serves", "status": "filled by who refuses",
-    "answer_form": "read by who answers", "discovery_head": "read by who answers",
+    "list_options": "read by who serves lists", "write_options": "read by who writes",
+    "route": "read by who authorizes and serves", "status": "filled by who refuses",
     # what a daemon puts together with the scheduler
     "sched_counts": "the daemon's",
     "dynamic_resources_args": "devices are not allocated yet",
