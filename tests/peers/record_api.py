@@ -7,12 +7,18 @@ The server must log every request (audit level Metadata, no stage but ResponseCo
 the flags of tests/peers/trio.py otherwise. Each line of a recording is one JSON object: the request, what the audit
 log says it is (verb, group, version, resource, namespace, name, subresource) and the answer.
 """
+import base64
+import email.utils
+import gzip
 import http.client
 import json
 import pathlib
 import ssl
+import subprocess
 import sys
 import time
+
+import api_objects
 
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden" / "apiserver"
 PB = "application/vnd.kubernetes.protobuf"
@@ -239,7 +245,8 @@ def accept_requests():
 def served(server):
     """(prefix, group, version, resource) of everything that can be listed."""
     def get(path):
-        return json.loads(server.ask("GET", path)[2])
+        code, _, data = server.ask("GET", path)
+        return json.loads(data) if code == 200 else {"resources": []}
     versions = [("/api/v1", "", "v1")]
     for group in get("/apis")["groups"]:
         versions += [("/apis/" + v["groupVersion"], group["name"], v["version"]) for v in group["versions"]]
@@ -278,6 +285,37 @@ def record_discovery(server):
                "etag": "etag" in headers, "vary": headers.get("vary", ""), "cache": headers.get("cache-control", ""), "answer": text}
 
 
+def make_objects(server):
+    pem = subprocess.run("openssl req -new -newkey rsa:2048 -nodes -keyout /dev/null -subj /CN=x 2>/dev/null", shell=True,
+                         capture_output=True, check=True).stdout
+    def send(method, path, body, content_type=JS):
+        code, _, data = server.ask(method, path, {"Content-Type": content_type}, json.dumps(body))
+        if code >= 300 and code != 409:
+            print(f"{method} {path} {body['metadata']['name'] if 'metadata' in body else ''}: {code} {data.decode()[:300]}")
+    send("POST", "/api/v1/namespaces", {"metadata": {"name": "tables"}})
+    for path, obj, status in api_objects.all_objects(base64.b64encode(pem).decode()):
+        send("POST", path, obj)
+        if status is not None:
+            send("PATCH", f"{path}/{obj['metadata']['name']}/status", {"status": status}, "application/merge-patch+json")
+    for path in api_objects.LEAVING:
+        server.ask("DELETE", path)
+
+
+def record_tables(server):
+    """A table with whole objects of every resource; managedFields and what the server makes up are left out."""
+    make_objects(server)
+    for prefix, group, version, resource in served(server):
+        target = f"{prefix}/{resource['name']}?includeObject=Object"
+        code, headers, data = server.ask("GET", target, {"Accept": JS + ";as=Table;v=v1;g=meta.k8s.io"})
+        table = json.loads(data)
+        for row in table["rows"]:
+            row["object"]["metadata"].pop("managedFields", None)
+        if len(table["rows"]) > 30:
+            table["rows"] = table["rows"][-30:]
+        now = int(email.utils.parsedate_to_datetime(headers["date"]).timestamp())
+        yield {"group": group, "version": version, "resource": resource["name"], "now": now, "table": table}
+
+
 def main():
     server = Server(*sys.argv[1:4])
     parts = sys.argv[4:] or ["requests"]
@@ -288,6 +326,11 @@ def main():
     if "discovery" in parts:
         write("fields.jsonl", list(record_fields(server)))
         write("discovery.jsonl", list(record_discovery(server)))
+    if "tables" in parts:
+        rows = list(record_tables(server))
+        text = "".join(json.dumps(r, ensure_ascii=False, separators=(",", ":")) + "\n" for r in rows)
+        (GOLDEN / "tables.jsonl.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+        print(f"tables.jsonl.gz: {len(rows)} rows, {len(text)} bytes")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <stdlib.h>
+#include <zlib.h>
 
 #include "base/arena.h"
 #include "codec/json.h"
 #include "tests/test.h"
+
+enum { GOLDEN_BYTES_MAX = 8 << 20 };
 
 struct golden {
     struct arena arena;
@@ -17,12 +20,13 @@ static inline void golden_open(struct golden *g, const char *name)
 {
     arena_init(&g->arena);
     char *path = arena_printf(&g->arena, "%s/%s", GOLDEN_DIR, name);
-    FILE *f = fopen(path, "rb");
+    gzFile f = gzopen(path, "rb"); /* also what is not packed */
     if (!f)
         FAIL("no %s", path);
-    char *bytes = arena_alloc(&g->arena, 8 << 20);
-    g->text = (struct str){ bytes, fread(bytes, 1, 8 << 20, f) };
-    fclose(f);
+    char *bytes = arena_alloc(&g->arena, GOLDEN_BYTES_MAX);
+    int n = gzread(f, bytes, GOLDEN_BYTES_MAX);
+    gzclose(f);
+    g->text = (struct str){ bytes, n > 0 ? (size_t)n : 0 };
     g->left = g->text;
     g->n = 0;
 }
