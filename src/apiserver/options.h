@@ -24,7 +24,7 @@ struct list_options {
     bool watch, allow_bookmarks;
     enum maybe send_initial_events;
     struct str resource_version, resource_version_match, continue_token;
-    int64_t limit;           /* 0: none */
+    int64_t limit;           /* 0 or less: none */
     int64_t timeout_seconds; /* of a watch */
     bool has_timeout;
 };

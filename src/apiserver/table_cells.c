@@ -91,10 +91,13 @@ static struct str annotation(struct cells *c, const char *key)
     return v ? value_text(v) : (struct str){ 0 };
 }
 
+static const struct value absent;
+static const struct node nothing = { NULL, &absent };
+
 /* The last condition of a type counts for nodes, the first one for all else. */
 static struct node find_condition(struct cells *c, const char *path, const char *type, bool last)
 {
-    struct node list = node_at(c->root, path), found = { NULL, &(const struct value){ 0 } };
+    struct node list = node_at(c->root, path), found = nothing;
     for (uint32_t i = 0; i < node_count(list); i++)
         if (str_is(node_text(node_item(list, i), "type"), type)) {
             found = node_item(list, i);
@@ -527,7 +530,6 @@ static void autoscaler(struct cells *c)
 {
     struct node ref = node_at(c->root, "spec.scaleTargetRef"), min = node_at(c->root, "spec.minReplicas");
     struct node specs = node_at(c->root, "spec.metrics"), now = node_at(c->root, "status.currentMetrics");
-    const struct node nothing = { NULL, &(const struct value){ 0 } };
     struct few f = few_init(2);
     cell_printf(c, "%.*s/%.*s", STR_ARG(node_text(ref, "kind")), STR_ARG(node_text(ref, "name")));
     for (uint32_t i = 0; i < node_count(specs); i++)
