@@ -185,3 +185,17 @@ TEST(the_index_names_every_document)
     strbuf_fini(&again);
     arena_fini(&a);
 }
+
+TEST(version_2_is_there_and_empty)
+{
+    struct strbuf body;
+    strbuf_init(&body, STRBUF_NO_MAX);
+    CHECK_TEXT("JSON", openapi_add_v2(&body, STR("application/json")), "application/json");
+    CHECK(str_starts(strbuf_str(&body), STR("{\"swagger\":\"2.0\",")));
+    strbuf_reset(&body);
+    CHECK_TEXT("protobuf", openapi_add_v2(&body, STR("application/com.github.proto-openapi.spec.v2@v1.0+protobuf")),
+               "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+    static const char want[] = "\n\x03" "2.0" "\x12\x12\n\n" "Kubernetes" "\x12\x04" "1.36" "B\0J\0";
+    CHECK_STR("protobuf", strbuf_str(&body), ((struct str){ want, sizeof(want) - 1 }));
+    strbuf_fini(&body);
+}
