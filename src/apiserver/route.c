@@ -261,10 +261,9 @@ static enum err_code check_verb(const struct route *r, struct str method, unsign
 
 static enum err_code check_names(const struct route *r, struct err *e)
 {
-    if (r->n_parts > 1 && r->name.n == 0)
-        return err_set(e, ERR_BAD_REQUEST, "name must be provided");
-    if (r->in_namespace && !is_path_segment(r->namespace))
-        return err_set(e, ERR_UNKNOWN, "invalid key: \"/%.*s/%.*s\"", STR_ARG(r->resource), STR_ARG(r->namespace));
+    if (r->in_namespace && (str_is(r->namespace, ".") || str_is(r->namespace, "..")))
+        return err_set(e, ERR_UNKNOWN, "invalid key: \"/%.*s/%.*s%s%.*s\"", STR_ARG(r->resource), STR_ARG(r->namespace),
+                       r->n_parts > 1 ? "/" : "", STR_ARG(r->n_parts > 1 ? r->name : STR("")));
     if (r->n_parts < 2 || is_path_segment(r->name))
         return ERR_OK;
     const char *what = str_is(r->name, ".") ? "may not be '.'" : "may not be '..'";
@@ -287,6 +286,8 @@ enum err_code route_find(const struct route *r, struct str method, struct endpoi
     unsigned have = verbs_of_place(r, res, sub);
     if (!have)
         return refuse(e, ERR_NOT_FOUND, NOT_FOUND);
+    if (r->n_parts > 1 && r->name.n == 0)
+        return err_set(e, ERR_BAD_REQUEST, "name must be provided");
     if (check_verb(r, method, have, e) || check_names(r, e))
         return e->code;
     *ret_endpoint = (struct endpoint){ .resource = res, .subresource = sub, .type = res->type,

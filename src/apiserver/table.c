@@ -374,7 +374,8 @@ static void add_conditions(struct strbuf *to, const struct resource *r, struct n
     bool succeeded = str_is(phase, "Succeeded");
     if (succeeded || str_is(phase, "Failed"))
         strbuf_printf(to,
-                      ",\"conditions\":[{\"type\":\"Completed\",\"status\":\"True\",\"reason\":\"%.*s\",\"message\":\"%s\"}]",
+                      ",\"conditions\":[{\"type\":\"Completed\",\"status\":\"True\","
+                      "\"reason\":\"%.*s\",\"message\":\"%s\"}]",
                       STR_ARG(phase), succeeded ? "The pod has completed successfully." : "The pod failed.");
 }
 

@@ -1143,7 +1143,8 @@ static const struct table_kind kinds[] = {
       "age:status.lastScheduleTime|<none>; age:metadata.creationTimestamp; "
       "containers:spec.jobTemplate.spec.template.spec.containers; selector:spec.jobTemplate.spec.selector" },
     { "batch", "jobs", jobs_columns,
-      "name; fn:job; age:metadata.creationTimestamp; containers:spec.template.spec.containers; selector:spec.selector" },
+      "name; fn:job; age:metadata.creationTimestamp; "
+      "containers:spec.template.spec.containers; selector:spec.selector" },
     { "certificates.k8s.io", "certificatesigningrequests", certificatesigningrequests_columns,
       "name; age:metadata.creationTimestamp; text:spec.signerName|<none>; text:spec.username; fn:certificate_request" },
     { "networking.k8s.io", "ingressclasses", ingressclasses_columns,

@@ -161,7 +161,19 @@ def route_requests():
         "/api/v1/namespaces?fieldSelector=metadata.name=default")]
     rows += [("DELETE", "/api/v1/namespaces/kube-nope/pods?fieldSelector=metadata.name=q"), ("DELETE",
                                                                                              "/api/v1/namespaces"),
-             ("POST", "/api/v1/watch/pods"), ("DELETE", "/api/v1/watch/pods")]
+             ("POST", "/api/v1/watch/pods"), ("DELETE", "/api/v1/watch/pods"), ("POST", "/api/v1/bindings")]
+    rows += [("GET", t) for t in (
+        "/api/v1/nodes//status", "/api/v1/nodes//", "/api/v1/namespaces/default/pods//status", "/api/v1/watch/pods/x",
+        "/api/v1/namespaces/default/pods/a%25b", "/api/v1/namespaces/../pods/x", "/api/v1/namespaces/./pods",
+            "/api/v1/nodes/.",
+        "/api/v1/namespaces/default/pods/x/log", "/api/v1/namespaces/default/pods/x/exec", "/api/v1/bindings",
+            "/api/v1/nodes/x/proxy",
+        "/api/v1/nodes/x/proxy/a/b", "/api/v1/namespaces/a%25/pods", "/apis/autoscaling/v1/horizontalpodautoscalers",
+        "/apis/batch/v1/namespaces/default/jobs/x/scale", "/api/v1/namespaces/status",
+            "/api/v1/namespaces/default/status/x",
+        "/api/v1/namespaces/default/finalize/x", "/api/v1/services/x/proxy", "/api/v1/watch/namespaces/default/status",
+        "/apis/apps/v1/watch/deployments?timeoutSeconds=1", "/apis/apps/v1/watch", "/apis/apps", "/apis//v1/pods",
+            "/apis/")]
     return rows
 
 
