@@ -1,4 +1,5 @@
-/* apiserver/openapi.h - OpenAPI v3 of what is served, made from the schema: for `kubectl explain`, apply and validation.
+/* apiserver/openapi.h - OpenAPI v3 of what is served, made from the schema: for `kubectl explain`, apply and
+ * validation.
  *
  * An index of all groups and versions, and one document for each: its paths with their operations, and every type that
  * they reach, with the keys by which lists are merged. Descriptions are not there: the schema has none.
@@ -17,7 +18,8 @@ void openapi_add_index(struct strbuf *to);
 /* The document at /openapi/v3/PATH: "api/v1", "apis/apps/v1". False when there is none. */
 bool openapi_add_document(struct strbuf *to, struct str path);
 
-/* What /openapi/v2 answers: a document without types. Everything is described in version 3; this is what kubectl asks for
+/* What /openapi/v2 answers: a document without types. Everything is described in version 3; this is what kubectl
+ * asks for
  * when a kind is not there, and without an answer it would complain about that instead of the kind. Returns the content
  * type: protobuf where it is asked for by its name, else JSON. */
 const char *openapi_add_v2(struct strbuf *to, struct str accept);
