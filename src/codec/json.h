@@ -47,6 +47,9 @@ enum err_code json_decode_plain(struct arena *a, struct work *work, struct str t
                                 struct err *e) ERR_MUST_CHECK;
 void json_encode_plain(struct strbuf *to, const struct value *v);
 
+/* Compact JSON, indented by two spaces as Go's json.Indent does. No newline at the end. */
+void json_indent(struct strbuf *to, struct str json);
+
 /* A string with quotes and escapes as the API server writes it; bytes that are not UTF-8 become \ufffd. */
 void json_add_string(struct strbuf *to, struct str s);
 /* The shortest text that reads back, with an exponent below 1e-6 and from 1e21 on. */

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "daemon/target.h"
+#include "http/target.h"
 #include "http/digest.h"
 
 #define TOKEN_REVIEWS "/apis/authentication.k8s.io/v1/tokenreviews"

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/strbuf.h"
-#include "daemon/target.h"
+#include "http/target.h"
 
 struct health_check {
     const char *name;

@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "daemon/status.h"
+#include "apiserver/status_object.h"
 #include "http/gzip.h"
 #include "http/tls_names.h"
 

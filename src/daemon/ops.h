@@ -23,7 +23,7 @@
 #include "base/err.h"
 #include "daemon/authn.h"
 #include "daemon/authz.h"
-#include "daemon/target.h"
+#include "http/target.h"
 #include "http/loop.h"
 #include "http/server.h"
 

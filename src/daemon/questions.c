@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/metrics.h"
-#include "daemon/status.h"
+#include "apiserver/status_object.h"
 #include "insight/decisions.h"
 #include "insight/insight.h"
 #include "insight/shadow.h"

@@ -6,7 +6,7 @@
 
 #include "codec/json.h"
 #include "codec/yaml.h"
-#include "daemon/status.h"
+#include "apiserver/status_object.h"
 #include "http/headers.h"
 
 #define NOT_ACCEPTED "only the following media types are accepted: application/json, application/yaml, text/plain"

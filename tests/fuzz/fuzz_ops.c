@@ -11,7 +11,7 @@
 #include "daemon/authz.h"
 #include "daemon/delegation.h"
 #include "daemon/health.h"
-#include "daemon/status.h"
+#include "apiserver/status_object.h"
 #include "daemon/zpages.h"
 #include "tests/fuzz/effort.h"
 

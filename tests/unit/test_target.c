@@ -1,5 +1,5 @@
-/* Targets of requests taken apart: daemon/target.c. What Go makes of them was seen on a running kube-scheduler. */
-#include "daemon/target.h"
+/* Targets of requests taken apart: http/target.c. What Go makes of them was seen on a running kube-scheduler. */
+#include "http/target.h"
 
 #include "tests/test.h"
 

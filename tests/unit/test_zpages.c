@@ -1,7 +1,7 @@
 /* /flagz and /statusz, Status objects: daemon/zpages.c, status.c. Answers are those of kube-scheduler v1.36.4. */
 #include "daemon/zpages.h"
 
-#include "daemon/status.h"
+#include "apiserver/status_object.h"
 #include "tests/test.h"
 
 static const struct flagz_pair flags[] = { { "bind-address", "127.0.0.1" }, { "config", "sched.yaml" }, { "v", "4" } };

@@ -1,5 +1,5 @@
-/* daemon/target.c - see target.h. */
-#include "daemon/target.h"
+/* http/target.c - see target.h. */
+#include "http/target.h"
 
 static int hex_digit(char c)
 {

@@ -1,4 +1,4 @@
-/* daemon/target.h - the target of a request, taken apart as Go's net/url does: a decoded path, and a query.
+/* http/target.h - the target of a request, taken apart as Go's net/url does: a decoded path, and a query.
  *
  * Nothing is cleaned: "//", "/../" and a decoded "%2f" stay what they are, so that what is authorized is what is
  * served.
