@@ -37,8 +37,9 @@ static void on_answer(void *context, const struct store_answer *a)
     ask->writer->n_open--;
     if (a->code)
         _exit(9);
-    ask->told.revision = a->revision;
-    if (write(ask->writer->pipe, &ask->told, sizeof(ask->told)) != (ssize_t)sizeof(ask->told))
+    struct told told = ask->told;
+    told.revision = a->revision;
+    if (write(ask->writer->pipe, &told, sizeof(told)) != (ssize_t)sizeof(told))
         _exit(9);
     free(ask);
 }
