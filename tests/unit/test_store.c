@@ -245,7 +245,7 @@ CONTRACT(lists_at_a_revision)
 CONTRACT(pages_over_changes)
 {
     struct store_list list;
-    char key[32], from[32] = "";
+    char key[32], from[sizeof(key) + 1] = "";
     size_t n = 0;
     for (int i = 0; i < 100; i++) {
         snprintf(key, sizeof(key), "/k/%03d", i);
