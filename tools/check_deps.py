@@ -15,14 +15,16 @@ MAY_INCLUDE = {
     "codec": {"api"},
     "patch": {"api", "codec"},
     "forms": {"api", "codec"},
+    "rules": {"api", "codec"},
+    "apply": {"api", "codec"},
     "store": OBJECTS | {"http"},
     "client": OBJECTS | {"forms", "http"},
     "sched": {"api", "codec", "forms", "berth"},  # berth: the installed headers in include/
-    "apiserver": OBJECTS | {"http", "store"},
+    "apiserver": OBJECTS | {"apply", "http", "rules", "store"},
     "plugins": {"api", "forms", "sched"},
     "config": {"api", "codec", "forms", "sched", "plugins"},
     "insight": {"api", "codec", "forms", "sched", "plugins", "config"},
-    "controllers": OBJECTS | {"apiserver", "client", "http", "store"},
+    "controllers": OBJECTS | {"apply", "apiserver", "rules", "client", "http", "store"},
     "sim": OBJECTS | {"forms", "http", "store", "sched", "plugins", "config", "insight"},
     "daemon": OBJECTS | {"forms", "http", "store", "client", "sched", "plugins", "apiserver", "config", "controllers", "insight"},
 }

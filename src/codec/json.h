@@ -41,6 +41,9 @@ enum err_code json_decode(struct arena *a, struct work *work, const struct type 
 /* No newline at the end. */
 void json_encode(struct strbuf *to, const struct type *t, const struct value *v);
 
+/* The value of a field alone: a list, a map or one value; an absent one is its zero. */
+void json_encode_field(struct strbuf *to, const struct field *f, const struct value *v);
+
 /* Plain documents, without a schema: numbers become INT when they are written as integers that fit,
  * else DOUBLE. */
 enum err_code json_decode_plain(struct arena *a, struct work *work, struct str text, struct value *ret_value,

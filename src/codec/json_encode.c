@@ -382,6 +382,11 @@ static void encode_field(struct strbuf *to, const struct field *f, const struct 
     (void)copy_short(out + 2, f->name);
     memcpy(out + 2 + f->name.n, "\":", 2);
     strbuf_commit(to, f->name.n + 4);
+    json_encode_field(to, f, v);
+}
+
+void json_encode_field(struct strbuf *to, const struct field *f, const struct value *v)
+{
     bool null = v->kind == VALUE_ABSENT && f->flags & FIELD_PTR;
     if (null)
         STRBUF_ADD_LIT(to, "null");

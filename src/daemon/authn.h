@@ -13,7 +13,7 @@
 #pragma once
 
 #include "daemon/reviews.h"
-#include "daemon/user.h"
+#include "api/user.h"
 #include "http/headers.h"
 #include "http/tls.h"
 

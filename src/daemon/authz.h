@@ -8,7 +8,7 @@
 #pragma once
 
 #include "daemon/reviews.h"
-#include "daemon/user.h"
+#include "api/user.h"
 
 enum { AUTHZ_TRY_MS = 10000 }; /* for one try, as upstream */
 

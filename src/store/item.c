@@ -27,6 +27,9 @@ struct store_item *store_item_ref(struct store_item *i)
 
 void store_item_unref(struct store_item *own_item)
 {
-    if (own_item && --own_item->n_refs == 0)
-        free(own_item);
+    if (!own_item || --own_item->n_refs > 0)
+        return;
+    if (own_item->attached)
+        own_item->attached->free(own_item->attached);
+    free(own_item);
 }

@@ -15,6 +15,11 @@ enum {
     STORE_VALUE_BYTES_MAX = 6 << 20, /* a request has at most 3 MiB, and escapes may make JSON longer than protobuf */
 };
 
+/* What a reader keeps with an item, as long as the item lives: other forms of its value. */
+struct store_attached {
+    void (*free)(struct store_attached *own_attached);
+};
+
 struct store_item {
     uint64_t mod_revision;
     uint64_t create_revision; /* of the write that made the key exist */
@@ -25,6 +30,7 @@ struct store_item {
     uint32_t n_key, n_value;
     uint32_t part; /* which key of its commit: 0, 1, ... */
     bool deleted;
+    struct store_attached *attached; /* what readers made of it; NULL: nothing yet */
     char bytes[]; /* key, value */
 };
 
@@ -38,7 +44,7 @@ static inline struct str store_item_value(const struct store_item *i)
     return (struct str){ i->bytes + i->n_key, i->n_value };
 }
 
-/* What it takes in memory. */
+/* What it takes in memory, without what readers attached. */
 static inline size_t store_item_bytes(const struct store_item *i)
 {
     return sizeof(*i) + i->n_key + i->n_value;

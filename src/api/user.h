@@ -1,4 +1,4 @@
-/* daemon/user.h - who asks: what authentication finds out and authorization is told.
+/* api/user.h - who asks: what authentication finds out and authorization is told.
  *
  * Thread: any, never changed.    Owns: nothing; texts and lists live in the arena it was made in. */
 #pragma once

@@ -1,0 +1,35 @@
+/* apiserver/stored.h - the current objects of the store as values: for admission, authorization, controllers.
+ *
+ * A value is decoded when it is first asked for, and stays with the item (store/item.h) as long as that lives. What is
+ * returned is good until the store is polled, as the items themselves.
+ *
+ * Thread: the store's. */
+#pragma once
+
+#include "api/value.h"
+#include "store/store.h"
+
+struct stored;
+
+struct stored *stored_new(struct store *s);
+void stored_free(struct stored *o);
+struct store *stored_store(const struct stored *o);
+
+/* The row of a resource by its plural and group: stored_resource("pods", ""); it is there. */
+const struct resource *stored_resource(const char *plural, const char *group);
+/* "/registry/pods/", with the namespace and a slash behind it when there is one: what keys of such objects begin with. */
+struct str stored_prefix(struct arena *a, const struct resource *r, struct str namespace);
+struct str stored_key(struct arena *a, const struct resource *r, struct str namespace, struct str name);
+/* Namespace and name out of a key of the resource. */
+void stored_read_key(const struct resource *r, struct str key, struct str *ret_namespace, struct str *ret_name);
+
+/* NULL: there is none. Of the stored type. */
+const struct value *stored_get(struct stored *o, const struct resource *r, struct str namespace, struct str name);
+/* An empty namespace: all. In order of namespace and name. */
+size_t stored_list(struct stored *o, const struct resource *r, struct str namespace, struct arena *a,
+                    const struct value ***ret_values);
+/* Changes whenever an object of the resource was written or deleted: for whoever keeps something made of them. */
+uint64_t stored_generation(struct stored *o, const struct resource *r);
+
+/* The value of an item. */
+const struct value *stored_value(struct stored *o, const struct resource *r, struct store_item *item);

@@ -1,0 +1,6 @@
+/* rules/pod.c - see rules.h. */
+#include "rules/rules.h"
+
+const struct kind_rules pod_rules[] = {
+    { 0 },
+};

@@ -1,0 +1,6 @@
+/* rules/workload.c - see rules.h. */
+#include "rules/rules.h"
+
+const struct kind_rules workload_rules[] = {
+    { 0 },
+};
