@@ -26,6 +26,7 @@ static const struct vector_family families[] = {
     { "selectors", { check_selectors } },
     { "names", { check_names } },
     { "patches", { check_patches } },
+    { "ssa", { check_apply } },
     { "resources", SCHEDULING },
     { "scoring-strategies", SCHEDULING },
     { "balanced", SCHEDULING },
