@@ -34,7 +34,7 @@ bool last_applied_set(const struct write *w, struct work *work, const struct val
         return false;
     if (!is_text(&document, STR("apiVersion"), w->by->api_version) || !is_text(&document, STR("kind"), kind))
         return false;
-    if (walk_check(a, root, view, &e) || walk_check(a, root, &document, &e))
+    if (walk_check(a, root, view, false, &e) || walk_check(a, root, &document, false, &e))
         return false;
     *ret_set = set_difference(a, walk_set(a, root, &document), walk_compare(a, root, &document, view));
     return true;

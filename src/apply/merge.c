@@ -151,7 +151,7 @@ static enum err_code check_config(struct request *r)
     const struct value *managed = value_member(metadata_of(&r->config), STR("managedFields"));
     if (managed && managed->kind == VALUE_LIST)
         return err_set(r->e, ERR_BAD_REQUEST, "metadata.managedFields must be nil");
-    if (walk_check(r->write.arena, root(r), &r->config, r->e))
+    if (walk_check(r->write.arena, root(r), &r->config, false, r->e))
         return err_wrap(r->e, "failed to create typed patch object (%s)", shown_object(r));
     return ERR_OK;
 }
@@ -284,14 +284,26 @@ static struct managed copy_managed(struct arena *a, const struct managed *m)
     return copy;
 }
 
+/* The object has elements in lists that do not say who they are. */
+static enum err_code not_comparable(struct request *r, const char *what, const char *into)
+{
+    struct arena *a = r->write.arena;
+    if (!walk_check(a, root(r), &r->view, true, r->e))
+        err_set(r->e, ERR_UNKNOWN, "no key");
+    struct str namespace = value_text(value_path(r->write.type, r->live, "metadata.namespace"));
+    struct str name = value_text(value_path(r->write.type, r->live, "metadata.name"));
+    const char *shown = arena_printf(a, "%.*s/%.*s; %s", STR_ARG(namespace), STR_ARG(name), shown_kind(r));
+    return err_wrap(r->e, "%s (%s)%s", what, shown, into);
+}
+
 /* What was there before anybody was noted belongs to nobody in particular. */
 static enum err_code begin_managed(struct request *r, struct attempt *t)
 {
     const struct value none = { 0 };
     t->managed = copy_managed(r->write.arena, &r->stored);
-    if (!managed_any(&t->managed) && !write_note(&r->write, &t->managed, STR("before-first-apply"), &none, &r->bare))
-        return err_set(r->e, ERR_UNKNOWN, "failed to create manager for existing fields: failed to convert new object");
-    return ERR_OK;
+    if (managed_any(&t->managed) || write_note(&r->write, &t->managed, STR("before-first-apply"), &none, &r->bare))
+        return ERR_OK;
+    return not_comparable(r, "failed to create manager for existing fields: failed to convert new object", " to smd typed");
 }
 
 static enum err_code attempt(struct request *r, bool force, struct attempt *t)
@@ -302,7 +314,7 @@ static enum err_code attempt(struct request *r, bool force, struct attempt *t)
     if (begin_managed(r, t) || check_config(r))
         return r->e->code;
     if (!view_has_keys(a, r->write.type, &r->bare))
-        return err_set(r->e, ERR_UNKNOWN, "failed to create typed live object (%s)", shown_object(r));
+        return not_comparable(r, "failed to create typed live object", "");
     if (!write_reconcile(&r->write, &t->managed))
         return err_set(r->e, ERR_UNKNOWN, "unexpected GroupVersion string in managed fields");
     struct managed_entry who = { .manager = by->name.n ? by->name : STR("unknown"), .applied = true,

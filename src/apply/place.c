@@ -144,19 +144,28 @@ const char *const *place_keys(const struct place *p)
     return f->list_type == LIST_DEFAULT && f->merge_key ? &f->merge_key : NULL;
 }
 
+/* Upstream marks this name with an empty default, which has no other effect and so is not in the schema's rows. */
+static bool is_reference_name(const struct type *t)
+{
+    return str_is(t->name, "core/v1.LocalObjectReference");
+}
+
+static bool has_default(const struct type *t, const struct field *f)
+{
+    bool always_written = f->flags & FIELD_KEEP && !(f->flags & FIELD_PTR);
+    return f->default_json || always_written || is_reference_name(t);
+}
+
 /* What a key field counts as when it is left out: its default, or zero when Go always writes it. */
-static bool default_of_key(struct arena *a, const struct field *f, struct value *ret_value)
+static bool default_of_key(struct arena *a, const struct type *t, const struct field *f, struct value *ret_value)
 {
     struct err e;
     err_init(&e, a);
+    if (!has_default(t, f))
+        return false;
     if (f->default_json)
         return json_decode_plain(a, WORK_OWN, str_of(f->default_json), ret_value, &e) == ERR_OK;
-    if (!(f->flags & FIELD_KEEP) || f->flags & FIELD_PTR)
-        return false;
     switch (place_of_field(f).kind) {
-    case PLACE_TEXT:
-        *ret_value = value_string(STR(""));
-        return true;
     case PLACE_NUMBER:
         *ret_value = value_int(0);
         return true;
@@ -164,7 +173,8 @@ static bool default_of_key(struct arena *a, const struct field *f, struct value 
         *ret_value = value_bool(false);
         return true;
     default:
-        return false;
+        *ret_value = value_string(STR(""));
+        return true;
     }
 }
 
@@ -180,6 +190,18 @@ static uint32_t count_keys(const char *const *keys)
 static uint32_t n_keys_of(const struct place *p, const char *const *keys)
 {
     return p->field->list_type == LIST_MAP ? count_keys(keys) : 1;
+}
+
+bool place_needs_keys(const struct place *p)
+{
+    const char *const *keys = p->kind == PLACE_LIST && !p->atomic ? place_keys(p) : NULL;
+    const struct type *t = p->field ? p->field->type : NULL;
+    for (uint32_t i = 0; keys && t && i < n_keys_of(p, keys); i++) {
+        int slot = schema_slot(t, str_of(keys[i]));
+        if (slot >= 0 && has_default(t, &t->fields[slot]))
+            return false;
+    }
+    return keys != NULL;
 }
 
 /* `...all key fields ["a" "b"] (and...)` */
@@ -223,7 +245,7 @@ static const char *step_by_keys(struct arena *a, const struct place *p, const st
         int slot = t ? schema_slot(t, key.key) : -1;
         if (given)
             key.value = *given;
-        else if (slot < 0 || !default_of_key(a, &t->fields[slot], &key.value))
+        else if (slot < 0 || !default_of_key(a, t, &t->fields[slot], &key.value))
             continue;
         put_in_order(keys, n++, key);
     }

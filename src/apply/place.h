@@ -54,6 +54,8 @@ bool place_is_atomic(const struct place *p, enum shape shape);
 /* Names of the fields that tell elements apart, ends with NULL; NULL for a set, whose elements are their own keys. Of a
  * list that is not atomic. */
 const char *const *place_keys(const struct place *p);
+/* Whether an element can be without a step: one of a list with keys, none of which has a default. */
+bool place_needs_keys(const struct place *p);
 /* The step to an element of such a list. NULL, or why there is none. */
 const char *place_step(struct arena *a, const struct place *p, const struct value *item, struct path_step *ret_step);
 

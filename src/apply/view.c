@@ -224,14 +224,10 @@ bool view_changes(struct arena *a, const struct type *t, const struct value *old
 
 static bool elements_have_keys(struct arena *a, const struct field *f, const struct value *v);
 
-/* Only lists whose keys may all be missing are worth a look. */
 static bool items_have_keys(struct arena *a, const struct field *f, const struct value *list)
 {
     struct place p = place_of_field(f);
-    const char *const *keys = p.atomic ? NULL : place_keys(&p);
-    int slot = keys && f->kind == KIND_STRUCT ? schema_slot(f->type, str_of(keys[0])) : -1;
-    const struct field *key = slot >= 0 ? &f->type->fields[slot] : NULL;
-    if (!key || key->default_json || (key->flags & FIELD_KEEP && !(key->flags & FIELD_PTR)))
+    if (!place_needs_keys(&p))
         return true;
     for (uint32_t i = 0; i < list->n; i++) {
         struct value item = view_one(a, f, &list->items[i]);

@@ -27,5 +27,6 @@ struct field_set walk_with_named(struct arena *a, struct place p, struct field_s
 /* The set as the schema wants it: of what is owned as a whole nothing inside is owned alone. */
 struct field_set walk_reconcile(struct arena *a, struct place p, struct field_set s);
 
-/* Whether a document of a client fits the schema; `e` gets upstream's text. */
-ERR_MUST_CHECK enum err_code walk_check(struct arena *a, struct place p, const struct value *v, struct err *e);
+/* Whether a document fits the schema; `e` gets upstream's text. Objects that exist may have elements of lists twice. */
+ERR_MUST_CHECK enum err_code walk_check(struct arena *a, struct place p, const struct value *v, bool may_have_doubles,
+                                        struct err *e);

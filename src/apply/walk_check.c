@@ -13,6 +13,7 @@ struct checker {
     struct arena *arena;
     struct strbuf path, faults;
     uint32_t n_faults;
+    bool may_have_doubles;
 };
 
 static void check(struct checker *c, struct place p, const struct value *v);
@@ -148,7 +149,7 @@ static void check_items(struct checker *c, const struct place *p, const struct v
 {
     struct place inside = place_of_item(p);
     bool by_index = place_is_atomic(p, SHAPE_OF_LIST);
-    bool *doubles = by_index ? NULL : find_doubles(c, p, list);
+    bool *doubles = by_index || c->may_have_doubles ? NULL : find_doubles(c, p, list);
     for (uint32_t i = 0; i < list->n && !enough(c); i++) {
         struct path_step step = { .kind = PATH_INDEX, .index = i };
         const char *why = by_index ? NULL : place_step(c->arena, p, &list->items[i], &step);
@@ -212,9 +213,9 @@ static enum err_code report(struct checker *c, struct err *e)
     return err_set(e, ERR_UNKNOWN, "%s%.*s", c->n_faults == 1 ? "" : "errors:", STR_ARG(faults));
 }
 
-enum err_code walk_check(struct arena *a, struct place p, const struct value *v, struct err *e)
+enum err_code walk_check(struct arena *a, struct place p, const struct value *v, bool may_have_doubles, struct err *e)
 {
-    struct checker c = { .arena = a };
+    struct checker c = { .arena = a, .may_have_doubles = may_have_doubles };
     strbuf_init(&c.path, STRBUF_NO_MAX);
     strbuf_init(&c.faults, STRBUF_NO_MAX);
     check(&c, p, v);
