@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/names.h"
 #include "base/vec.h"
 #include "http/digest.h"
 #include "http/target.h"
@@ -225,6 +226,34 @@ struct str identity_bearer_token(const struct headers *h)
         return STR("");
     struct str rest = str_from(field, space + 1);
     return str_first(rest, str_index(rest, ' '));
+}
+
+/* ---- Service accounts ---- */
+
+#define ACCOUNT_PREFIX "system:serviceaccount:"
+#define ACCOUNTS_GROUP "system:serviceaccounts"
+
+bool identity_split_account(struct str user, struct str *ret_namespace, struct str *ret_name)
+{
+    if (!str_starts(user, STR(ACCOUNT_PREFIX)))
+        return false;
+    struct str rest = str_from(user, sizeof(ACCOUNT_PREFIX) - 1);
+    size_t colon = str_index(rest, ':');
+    struct str namespace = str_first(rest, colon), name = str_from(rest, colon + 1);
+    if (colon == rest.n || name_is_dns_label(namespace, false).n || name_is_dns_subdomain(name, false).n)
+        return false;
+    *ret_namespace = namespace;
+    *ret_name = name;
+    return true;
+}
+
+struct user identity_of_account(struct arena *a, struct str namespace, struct str name, struct str uid)
+{
+    struct str *groups = ARENA_NEW_N(a, struct str, 2);
+    groups[0] = STR(ACCOUNTS_GROUP);
+    groups[1] = str_of(arena_printf(a, ACCOUNTS_GROUP ":%.*s", STR_ARG(namespace)));
+    const char *user = arena_printf(a, ACCOUNT_PREFIX "%.*s:%.*s", STR_ARG(namespace), STR_ARG(name));
+    return (struct user){ .name = str_of(user), .uid = uid, .groups = { groups, 2 } };
 }
 
 /* ---- Groups that everyone is in ---- */

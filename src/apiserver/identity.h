@@ -46,6 +46,11 @@ const struct user *identity_known(struct arena *a, const struct user *u);
 const struct user *identity_anonymous(void);
 
 void user_sort_extra(struct user_extra *at, size_t n);
+/* "system:serviceaccount:NAMESPACE:NAME": false for all other names. */
+bool identity_split_account(struct str user, struct str *ret_namespace, struct str *ret_name);
+/* The user that an account is, without extra. */
+struct user identity_of_account(struct arena *a, struct str namespace, struct str name, struct str uid);
+
 /* One text under a key of a user's extra. */
 void user_add_extra(struct arena *a, struct user *u, const char *key, struct str text);
 /* Values of headers that begin so, case aside, by what stands behind the prefix: in lower case, unescaped, sorted. False:
