@@ -345,25 +345,6 @@ static bool goes_with_update(const struct operation *op, const struct type *t, c
     return grace->kind != VALUE_INT || grace->i == 0;
 }
 
-static struct value without_times(struct operation *op, const struct value *list)
-{
-    if (list->kind != VALUE_LIST)
-        return *list;
-    const struct type *t = schema_type(STR("meta/v1.ManagedFieldsEntry"));
-    struct value *items = ARENA_NEW_N(op->arena, struct value, list->n);
-    for (uint32_t i = 0; i < list->n; i++)
-        items[i] = edit_set(op->arena, t, &list->items[i], "time", absent);
-    return value_list(items, list->n);
-}
-
-/* Times of managedFields alone are no change. */
-static struct value ignore_new_times(struct operation *op, const struct type *t, struct value v, const struct value *old)
-{
-    const struct value *is = meta_get(t, &v, "managedFields"), *was = meta_get(t, old, "managedFields");
-    struct value plain = without_times(op, is), before = without_times(op, was);
-    return value_equal(&plain, &before) ? meta_set(op->arena, t, &v, "managedFields", *was) : v;
-}
-
 enum err_code registry_store_changed(struct operation *op, const struct value *old, struct value v)
 {
     const struct type *t = registry_type(op);
@@ -384,7 +365,7 @@ enum err_code registry_store_changed(struct operation *op, const struct value *o
     v = keep_system_fields(op, t, v, old);
     if (check_changed(op, k, sub, &c, &v, old))
         return op->err.code;
-    v = ignore_new_times(op, t, v, old);
+    v = apply_keep_times(op->arena, t, old, &v);
     if (registry_admit(op, ADMIT_UPDATE, t, &v, old, true))
         return op->err.code;
     return goes_with_update(op, t, &v, old) ? registry_commit_removal(op, &v) : registry_commit(op, &v);
