@@ -3,12 +3,16 @@
 
 #include <stdlib.h>
 
-enum { KEPT_TEXT_BYTES = 32 }; /* of a subresource; longer ones are looked up each time */
+/* What a request is told apart by: constants of the program and of the schema, so that they can be compared by address. */
+struct labels_of {
+    const char *verb, *scope, *sub;
+    const struct resource *resource; /* NULL: none that there is */
+    bool dry_run;
+};
 
 /* The series of one kind of request; all zero: none is kept here. */
 struct kept {
-    struct request_labels labels; /* its subresource is a copy */
-    char subresource[KEPT_TEXT_BYTES];
+    struct labels_of labels;
     int code;
     struct series *total, *seconds, *sli_seconds, *bytes;
 };
@@ -244,10 +248,36 @@ static void add_store(struct server_metrics *m, struct metrics *r)
 
 /* ---- Requests ---- */
 
+static const char *verb_of(struct str verb)
+{
+    static const char *const names[][2] = {
+        { "get", "GET" },       { "list", "LIST" },   { "watch", "WATCH" },   { "create", "POST" },
+        { "update", "PUT" },    { "patch", "PATCH" }, { "delete", "DELETE" }, { "deletecollection", "DELETECOLLECTION" },
+        { "connect", "CONNECT" }, { "post", "POST" }, { "put", "PUT" },       { "head", "GET" },
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (str_is(verb, names[i][0]))
+            return names[i][1];
+    return "other";
+}
+
+static const char *scope_of(const struct route *r)
+{
+    if (r->name.n || str_is(r->verb, "create"))
+        return "resource";
+    return r->namespace.n ? "namespace" : r->is_resource ? "cluster" : "";
+}
+
+static struct labels_of labels_of(const struct route *r, const char *sub, bool dry_run)
+{
+    return (struct labels_of){ .verb = verb_of(r->verb), .scope = scope_of(r), .sub = sub, .dry_run = dry_run,
+                               .resource = r->is_resource ? schema_resource(r->group, r->version, r->resource) : NULL };
+}
+
 /* In the order of OF_REQUEST; without the dry run, it is OF_ANSWER. */
 enum { VERB, DRY_RUN, GROUP, VERSION, RESOURCE, SUBRESOURCE, SCOPE, COMPONENT, CODE, N_LABELS };
 
-static void fill_labels(struct str *at, const struct request_labels *l)
+static void fill_labels(struct str *at, const struct labels_of *l)
 {
     const struct resource *r = l->resource;
     at[VERB] = str_of(l->verb);
@@ -255,13 +285,13 @@ static void fill_labels(struct str *at, const struct request_labels *l)
     at[GROUP] = r ? r->group : STR("");
     at[VERSION] = r ? r->version : STR("");
     at[RESOURCE] = r ? r->plural : STR("");
-    at[SUBRESOURCE] = l->subresource;
+    at[SUBRESOURCE] = str_of(l->sub);
     at[SCOPE] = str_of(l->scope);
     at[COMPONENT] = STR("apiserver");
 }
 
 /* The same without the dry run. */
-static void fill_answer_labels(struct str *at, const struct request_labels *l)
+static void fill_answer_labels(struct str *at, const struct labels_of *l)
 {
     struct str all[N_LABELS];
     fill_labels(all, l);
@@ -269,7 +299,7 @@ static void fill_answer_labels(struct str *at, const struct request_labels *l)
     memcpy(&at[1], &all[GROUP], (COMPONENT - GROUP + 1) * sizeof(*at));
 }
 
-static struct str code_text(int code, char to[static 8])
+static struct str code_text(int code, char to[static 3])
 {
     unsigned n = (unsigned)code % 1000;
     to[0] = (char)('0' + n / 100);
@@ -278,73 +308,76 @@ static struct str code_text(int code, char to[static 8])
     return (struct str){ to, 3 };
 }
 
-static bool is_kept(const struct kept *k, const struct request_labels *l, int code)
-{
-    return k->labels.verb == l->verb && k->labels.resource == l->resource && k->code == code &&
-           k->labels.dry_run == l->dry_run && k->labels.scope == l->scope && str_eq(k->labels.subresource, l->subresource);
-}
-
-static void look_up(struct server_metrics *m, struct kept *k, const struct request_labels *l, int code)
+static void look_up(struct server_metrics *m, struct kept *k, const struct labels_of *l, int code)
 {
     struct str labels[N_LABELS], answer[N_LABELS];
-    char text[8];
+    char text[3];
     fill_labels(labels, l);
     fill_answer_labels(answer, l);
     labels[CODE] = code_text(code, text);
     *k = (struct kept){ .labels = *l, .code = code };
-    if (l->subresource.n && l->subresource.n <= KEPT_TEXT_BYTES)
-        memcpy(k->subresource, l->subresource.p, l->subresource.n);
-    k->labels.subresource.p = k->subresource;
     k->total = metric_series(m->requests, labels);
     k->seconds = metric_series(m->seconds, labels);
     k->sli_seconds = metric_series(m->sli_seconds, answer);
     k->bytes = metric_series(m->bytes, answer);
 }
 
-/* Paths of clients' own making would push the others out. */
-static bool may_keep(const struct request_labels *l)
+static struct kept *find_kept(struct server_metrics *m, const struct labels_of *l, int code)
 {
-    return l->subresource.n == 0 || (l->resource && l->subresource.n <= KEPT_TEXT_BYTES);
+    uint64_t mixed = ((uintptr_t)l->resource >> 4) * 31 + (uintptr_t)l->verb * 17 + (uint64_t)code * 7 +
+                     (uintptr_t)l->scope + (uintptr_t)l->sub * 13 + l->dry_run;
+    struct kept *k = &m->kept[mixed % SERVER_METRICS_KEPT];
+    bool is_it = k->total && k->code == code && k->labels.verb == l->verb && k->labels.scope == l->scope &&
+                 k->labels.sub == l->sub && k->labels.resource == l->resource && k->labels.dry_run == l->dry_run;
+    if (!is_it)
+        look_up(m, k, l, code);
+    return k;
 }
 
-void server_metrics_request(struct server_metrics *m, const struct request_labels *l, int code, double seconds,
-                            uint64_t answer_bytes)
+void server_metrics_request(struct server_metrics *m, const struct route *r, const char *sub, int code, double seconds,
+                            uint64_t answer_bytes, bool dry_run)
 {
-    struct kept fresh, *k = &fresh;
     if (!m->requests)
         return;
-    if (may_keep(l)) {
-        uint64_t mixed = ((uintptr_t)l->resource >> 4) * 31 + ((uintptr_t)l->verb >> 2) * 17 + (uint64_t)code * 7 +
-                         (uintptr_t)l->scope + l->subresource.n * 13 + l->dry_run;
-        k = &m->kept[mixed % SERVER_METRICS_KEPT];
-    }
-    if (k == &fresh || !k->total || !is_kept(k, l, code))
-        look_up(m, k, l, code);
+    struct labels_of l = labels_of(r, sub, dry_run);
+    struct kept *k = find_kept(m, &l, code);
     series_inc(k->total);
     series_observe(k->seconds, seconds);
     series_observe(k->sli_seconds, seconds);
-    if (l->verb[0] == 'G' || l->verb[0] == 'L') /* upstream tells the sizes of GET and LIST */
+    if (str_is(r->verb, "get") || str_is(r->verb, "list")) /* upstream tells the sizes of these */
         series_observe(k->bytes, (double)answer_bytes);
 }
 
-void server_metrics_terminated(struct server_metrics *m, const struct request_labels *l, int code)
+void server_metrics_terminated(struct server_metrics *m, const struct route *r, const char *sub, int code)
 {
     struct str labels[N_LABELS];
-    char text[8];
+    char text[3];
     if (!m->requests)
         return;
-    fill_answer_labels(labels, l);
+    struct labels_of l = labels_of(r, sub, false);
+    fill_answer_labels(labels, &l);
     labels[COMPONENT] = code_text(code, text); /* behind the component, which has moved up by one */
     series_inc(metric_series(m->terminated, labels));
 }
 
-void server_metrics_long_running(struct server_metrics *m, const struct request_labels *l, int by)
+static void count_long(struct server_metrics *m, const struct route *r, int by)
 {
     struct str labels[N_LABELS];
     if (!m->requests)
         return;
-    fill_answer_labels(labels, l);
+    struct labels_of l = labels_of(r, "", false);
+    fill_answer_labels(labels, &l);
     series_add(metric_series(m->long_running, labels), by);
+}
+
+void server_metrics_watch_begun(struct server_metrics *m, const struct route *r)
+{
+    count_long(m, r, 1);
+}
+
+void server_metrics_watch_ended(struct server_metrics *m, const struct route *r)
+{
+    count_long(m, r, -1);
 }
 
 void server_metrics_watch_event(struct server_metrics *m, const struct resource *r, size_t bytes)
