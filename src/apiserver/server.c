@@ -4,6 +4,7 @@
 
 #include "apiserver/exchange.h"
 #include "apiserver/registry_priv.h"
+#include "apiserver/server_metrics.h"
 
 enum { REQUEST_TIMEOUT_MS = 60 * 1000, WATCH_SECONDS_MIN = 1800, EVENT_TTL_MS = 3600 * 1000 }; /* upstream's defaults */
 
@@ -19,6 +20,7 @@ struct apiserver *apiserver_new(const struct apiserver_options *o)
         s->o.event_ttl_ms = EVENT_TTL_MS;
     rand_init(&s->rand, o->seed);
     list_init(&s->exchanges);
+    s->metrics = server_metrics_new(o->metrics, o->objects);
     s->hub = watch_hub_new(o->loop, o->objects, rand_u64(&s->rand));
     return s;
 }
@@ -29,6 +31,7 @@ void apiserver_free(struct apiserver *s)
         return;
     assert(list_is_empty(&s->exchanges));
     watch_hub_free(s->hub);
+    server_metrics_free(s->metrics);
     free(s);
 }
 
