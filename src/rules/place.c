@@ -121,7 +121,7 @@ static bool same_amount(const struct value *a, const struct value *b)
 
 static bool same_one(const struct field *f, const struct type *t, const struct value *a, const struct value *b);
 
-static bool same_value(const struct field *f, const struct value *a, const struct value *b)
+bool rules_same(const struct field *f, const struct value *a, const struct value *b)
 {
     if (is_empty(f, false, a) || is_empty(f, false, b))
         return is_empty(f, false, a) && is_empty(f, false, b);
@@ -144,7 +144,7 @@ static bool same_one(const struct field *f, const struct type *t, const struct v
 {
     if (a->kind == VALUE_STRUCT && b->kind == VALUE_STRUCT && t) {
         for (uint32_t i = 0; i < t->n_fields; i++)
-            if (!same_value(&t->fields[i], &a->slots[i], &b->slots[i]))
+            if (!rules_same(&t->fields[i], &a->slots[i], &b->slots[i]))
                 return false;
         return true;
     }
@@ -155,7 +155,7 @@ static bool same_one(const struct field *f, const struct type *t, const struct v
 
 bool place_same(const struct place *a, const struct place *b)
 {
-    return a->field && !a->is_item ? same_value(a->field, a->value, b->value)
+    return a->field && !a->is_item ? rules_same(a->field, a->value, b->value)
                                    : same_one(a->field, a->type, a->value, b->value);
 }
 
@@ -193,8 +193,16 @@ struct field_value place_shown(const struct place *p)
 /* Names of Go begin with a capital, or with an abbreviation all in capitals. */
 static void add_go_name(struct strbuf *to, struct str name)
 {
-    static const char *const abbreviations[] = { "api", "cidr", "csi", "fs",  "http", "id",  "ip",
-                                                 "nfs", "os",   "rbd", "tls", "uid",  "url", "cel" };
+    static const struct {
+        const char *json, *go;
+    } odd[] = { { "cephfs", "CephFS" }, { "cidrs", "CIDRs" }, { "storageos", "StorageOS" } };
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+        if (str_is(name, odd[i].json)) {
+            strbuf_add_text(to, odd[i].go);
+            return;
+        }
+    static const char *const abbreviations[] = { "api", "aws", "cel", "cidr", "csi", "fc",  "fs",  "gce", "http",
+                                                 "id",  "ip",  "iscsi", "nfs", "os", "rbd", "tls", "uid", "url" };
     for (size_t i = 0; i < sizeof(abbreviations) / sizeof(abbreviations[0]); i++) {
         struct str word = str_of(abbreviations[i]);
         char after = name.n > word.n ? name.p[word.n] : 'X';
@@ -258,6 +266,14 @@ static void add_go_struct(struct strbuf *to, const struct type *t, const struct 
         add_go_field(to, &t->fields[i], value_slot(v, i));
     }
     strbuf_add_char(to, '}');
+}
+
+void place_add_go_member(struct strbuf *to, const struct place *p)
+{
+    strbuf_add_char(to, '"');
+    add_go_name(to, p->field->name);
+    STRBUF_ADD_LIT(to, "\":");
+    add_go_field(to, p->field, p->value);
 }
 
 struct field_value place_shown_as_go(const struct place *p)

@@ -73,7 +73,7 @@ bool child_bool(const struct place *p, const char *name);
 /* The annotation or NULL. */
 const struct value *object_annotation(const struct place *root, const char *key);
 
-/* As upstream's Semantic.DeepEqual: what is empty equals what is absent, amounts are compared as such. */
+/* See rules_same. */
 bool place_same(const struct place *a, const struct place *b);
 
 /* ---- What is wrong ---- */
@@ -82,6 +82,9 @@ bool place_same(const struct place *a, const struct place *b);
 struct field_value place_shown(const struct place *p);
 /* As Go writes a struct of an internal type: all fields, by their Go names. */
 struct field_value place_shown_as_go(const struct place *p);
+
+/* The same of a place with its name, as one member of a struct. */
+void place_add_go_member(struct strbuf *to, const struct place *p);
 
 void place_required(const struct place *p, const char *detail);
 void place_forbidden(const struct place *p, const char *detail);

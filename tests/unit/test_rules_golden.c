@@ -85,7 +85,7 @@ static bool is_kept(struct str field)
 static bool content_differs(const struct type *t, const struct value *a, const struct value *b)
 {
     for (unsigned i = 0; i < t->n_fields; i++)
-        if (!is_kept(t->fields[i].name) && !value_equal(&a->slots[i], &b->slots[i]))
+        if (!is_kept(t->fields[i].name) && !rules_same(&t->fields[i], &a->slots[i], &b->slots[i]))
             return true;
     return false;
 }
