@@ -212,7 +212,6 @@ void pod_validate_resize(const struct rules_context *c, const struct value *new,
         return;
     }
     rules_check_meta_update(c, new, old, errs);
-    rules_check_finalizers(GET(new, Pod, metadata), AT(AT(NULL, "metadata"), "finalizers"), errs);
     pod_check_pod(c, new, pod_leniency(c, was, GET(old, Pod, metadata)), errs);
     if (!class_was.n)
         class_was = str_of(pod_qos_class(c->arena, was));

@@ -102,7 +102,7 @@ static size_t last_space(struct str text)
 struct str pod_trim_space(struct str text)
 {
     uint32_t rune;
-    for (size_t n; (n = utf8_decode(text, &rune)) > 0 && is_space(rune);)
+    for (size_t n; text.n && (n = utf8_decode(text, &rune)) > 0 && is_space(rune);)
         text = str_from(text, n);
     for (size_t n; (n = last_space(text)) > 0;)
         text = str_first(text, text.n - n);

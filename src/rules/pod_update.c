@@ -286,14 +286,6 @@ static void check_spec_update(const struct rules_context *c, const struct value 
 
 /* ---- The endpoints ---- */
 
-/* metadata of a change, as every endpoint of pods checks it first. */
-static void check_meta_update(const struct rules_context *c, const struct value *new, const struct value *old,
-                              struct field_errors *errs)
-{
-    rules_check_meta_update(c, new, old, errs);
-    rules_check_finalizers(GET(new, Pod, metadata), AT(AT(NULL, "metadata"), "finalizers"), errs);
-}
-
 static struct pod_leniency leniency_of(const struct rules_context *c, const struct value *old)
 {
     return pod_leniency(c, GET(old, Pod, spec), GET(old, Pod, metadata));
@@ -303,7 +295,7 @@ void pod_validate_update(const struct rules_context *c, const struct value *new,
                          struct field_errors *errs)
 {
     struct pod_leniency lenient = leniency_of(c, old);
-    check_meta_update(c, new, old, errs);
+    rules_check_meta_update(c, new, old, errs);
     pod_check_pod(c, new, lenient, errs);
     pod_check_annotation_changes(GET(new, Pod, metadata), GET(old, Pod, metadata), GET(new, Pod, spec),
                                  lenient.deletion_cost, AT(AT(NULL, "metadata"), "annotations"), errs);
@@ -343,7 +335,7 @@ void pod_validate_ephemeral(const struct rules_context *c, const struct value *n
         field_forbidden(errs, &(struct field_path){ 0 }, STR("static pods do not support ephemeral containers"));
         return;
     }
-    check_meta_update(c, new, old, errs);
+    rules_check_meta_update(c, new, old, errs);
     pod_check_pod(c, new, lenient, errs);
     pod_check_annotation_changes(GET(new, Pod, metadata), GET(old, Pod, metadata), GET(new, Pod, spec),
                                  lenient.deletion_cost, AT(AT(NULL, "metadata"), "annotations"), errs);
