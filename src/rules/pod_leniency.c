@@ -107,6 +107,8 @@ struct pod_leniency pod_leniency(const struct rules_context *c, const struct val
     l.user_namespace_devices &= own_users;
     l.user_namespace_network = own_users && FLAG(old_spec, PodSpec, hostNetwork);
     l.deletion_cost = !pod_cost_is_valid(META(old_meta, annotations));
+    l.any_label_policy =
+        IS_SET(GET(old_spec, PodSpec, securityContext), PodSecurityContext, seLinuxChangePolicy);
     l.init_restarts = restarts_for_resize(old_spec);
     l.host_sysctls = pod_has_host_sysctls(old_spec);
     l.affinity_labels = has_bad_affinity(fresh(&e, c->arena), old_spec);

@@ -109,6 +109,12 @@ struct str pod_trim_space(struct str text)
     return text;
 }
 
+bool pod_same(const struct type *t, const struct value *a, const struct value *b)
+{
+    struct field as = { .type = t, .kind = KIND_STRUCT };
+    return rules_same(&as, a, b);
+}
+
 struct labels pod_labels(struct arena *a, const struct value *map)
 {
     uint32_t n = map->kind == VALUE_MAP ? map->n : 0;
