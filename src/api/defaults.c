@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "api/edit.h"
+#include "api/image_name.h"
 #include "api/pod_sums.h"
 #include "api/quantity.h"
 
@@ -62,6 +63,7 @@ static const struct row rows[] = { /* sorted by type */
     { "batch/v1.JobSpec", "completionMode", "\"NonIndexed\"" },
     { "batch/v1.JobSpec", "manualSelector", "false" },
     { "batch/v1.JobSpec", "suspend", "false" },
+    { "core/v1.AzureDiskVolumeSource", "readOnly", "false" },
     { "core/v1.ConfigMapVolumeSource", "defaultMode", "420" },
     { "core/v1.Container", "terminationMessagePath", "\"/dev/termination-log\"" },
     { "core/v1.Container", "terminationMessagePolicy", "\"File\"" },
@@ -216,24 +218,11 @@ static void fill_rows(struct draft *d)
 
 /* ---- Functions of types inside others ---- */
 
-/* Always for the newest, which is what no tag means. */
-static void fill_pull_policy(struct draft *d, const char *image_field, const char *policy_field)
+/* Always for the newest; a name that is none is somebody else's to refuse. */
+static void fill_pull_policy(struct draft *d, const char *image, const char *policy)
 {
-    struct str image = value_text(get(d, image_field));
-    size_t slash = image.n, colon = image.n;
-    for (size_t i = 0; i < image.n; i++) {
-        if (image.p[i] == '@') { /* a digest: it cannot change */
-            fill(d, policy_field, edit_text("IfNotPresent"));
-            return;
-        }
-        if (image.p[i] == '/')
-            slash = i;
-        if (image.p[i] == ':')
-            colon = i;
-    }
-    bool tagged = colon < image.n && (slash == image.n || colon > slash);
-    bool newest = !tagged || str_is(str_from(image, colon + 1), "latest");
-    fill(d, policy_field, edit_text(newest ? "Always" : "IfNotPresent"));
+    bool newest = image_name_is_latest(value_text(get(d, image)));
+    fill(d, policy, edit_text(newest ? "Always" : "IfNotPresent"));
 }
 
 static void fill_container(struct draft *d)

@@ -119,7 +119,7 @@ static void check_families(const struct value *list, const struct type *t, const
         struct ip_addr addr;
         struct str text = ip_of(list, i);
         if (!ip_parse(text, &addr)) {
-            field_internal(errs, at, pod_detail(errs, "failed to check for dual stack with error:invalid IP: %.*s",
+            field_internal(errs, at, pod_detail(errs, "failed to check for dual stack with error:invalid IP[%u]: %.*s", i,
                                                 STR_ARG(text)));
             v4 = v6 = false;
             break;
