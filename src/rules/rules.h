@@ -38,7 +38,8 @@ struct rules_settings {
 
 struct rules_context {
     struct arena *arena;
-    const struct type *type; /* of the objects */
+    const struct type *type;   /* of the objects */
+    const struct type *served; /* of the request, where a kind is served in two versions; may be NULL */
     bool namespaced;
     int64_t now_s;           /* wall clock, since 1970 */
     const struct user *user; /* who asks */
