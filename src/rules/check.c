@@ -75,7 +75,8 @@ void check_none_above(const struct place *p, const char *const *names, const cha
 void check_not_decremented(const struct place *status, const struct place *old_status, const char *name)
 {
     struct place count = place_child(status, name);
-    if (place_int(&count) < child_int(old_status, name))
+    bool lost = !place_is_set(&count);
+    if (child_is_set(old_status, name) && (lost || place_int(&count) < child_int(old_status, name)))
         field_invalid(count.errs, &count.path, field_int(place_int(&count)), STR("cannot be decremented"));
 }
 
@@ -236,10 +237,10 @@ static bool compile(const struct place *selector, struct selector *ret)
     return !label_selector_compile(a, WORK_OWN, place_is_set(selector) ? &ls : NULL, ret, &e);
 }
 
-bool selector_is_valid(const struct place *selector)
+bool selector_matches_labels(const struct place *selector, struct labels labels)
 {
     struct selector compiled;
-    return compile(selector, &compiled);
+    return !compile(selector, &compiled) || selector_matches(&compiled, labels);
 }
 
 bool check_selector_of(const struct place *selector, const char *owner, const char *fault)
@@ -251,7 +252,8 @@ bool check_selector_of(const struct place *selector, const char *owner, const ch
     place_check_selector(selector, false);
     if (child_n(selector, "matchLabels") + child_n(selector, "matchExpressions") == 0)
         place_invalidf(selector, "empty selector is invalid for %s", owner);
-    if (selector_is_valid(selector))
+    struct selector compiled;
+    if (compile(selector, &compiled))
         return true;
     place_invalid(selector, fault);
     return false;

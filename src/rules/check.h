@@ -52,7 +52,8 @@ bool resource_may_overcommit(struct str name);
 bool check_selector_of(const struct place *selector, const char *owner, const char *fault);
 /* A selector that is there and valid, and says something, matches the labels of the template. */
 void check_selector_matches(const struct place *selector, const struct place *template);
-bool selector_is_valid(const struct place *selector);
+/* False for one that is not there; true for one that cannot be one, which is an error of its own. */
+bool selector_matches_labels(const struct place *selector, struct labels labels);
 /* Templates whose pods run forever: restartPolicy and activeDeadlineSeconds; `owner` stands in the text. */
 void check_lasting_template(const struct place *template, const char *owner);
 /* Names of pods begin with that of the object. */

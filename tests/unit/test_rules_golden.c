@@ -77,32 +77,10 @@ static struct value with_chosen(struct play *p, struct value new)
 
 /* ---- What every write does ---- */
 
-static bool is_kept(struct str field)
-{
-    return str_is(field, "metadata") || str_is(field, "status") || str_is(field, "kind") || str_is(field, "apiVersion");
-}
-
-static bool content_differs(const struct type *t, const struct value *a, const struct value *b)
-{
-    for (unsigned i = 0; i < t->n_fields; i++)
-        if (!is_kept(t->fields[i].name) && !value_equal(&a->slots[i], &b->slots[i]))
-            return true;
-    return false;
-}
-
-static bool differs_at(struct play *p, const struct value *a, const struct value *b, const char *path)
-{
-    return !value_equal(value_path(p->stored, a, path), value_path(p->stored, b, path));
-}
-
 static bool raises_generation(struct play *p, const struct value *new, const struct value *old)
 {
-    enum generation_rule rule = p->rules ? p->rules->generation : GENERATION_NEVER;
-    if (rule == GENERATION_NEVER || rule == GENERATION_FIRST || str_is(golden_text(p->row, "verb"), "status"))
-        return false;
-    return content_differs(p->stored, new, old) ||
-           (rule == GENERATION_SPEC_ANNOTATION && differs_at(p, new, old, "metadata.annotations")) ||
-           (rule == GENERATION_LABELS && differs_at(p, new, old, "metadata.labels"));
+    return p->rules && !str_is(golden_text(p->row, "verb"), "status") &&
+           rules_raises_generation(&p->context, p->rules->generation, new, old);
 }
 
 static struct value with_generation(struct play *p, struct value v, int64_t generation)
@@ -169,7 +147,8 @@ static enum err_code refuse(struct play *p, const struct value *new, const struc
     return status_invalid(kind, arena_cstr(arena_of(p), name), errs, &p->e);
 }
 
-/* As it comes back from a store, which keeps protobuf: empty lists and maps are not there any more. */
+/* As it comes back from a store, which keeps protobuf: empty lists and maps are not there any more, and defaults
+ * are filled in again. */
 static struct value stored_form(struct play *p, const struct value *v)
 {
     struct gvk kind = { p->resource->group, p->resource->version, p->resource->kind }, seen;
@@ -181,7 +160,7 @@ static struct value stored_form(struct play *p, const struct value *v)
     struct str body = field_take_text(arena_of(p), &bytes);
     if (object_read(arena_of(p), WORK_OWN, MEDIA_PROTOBUF, body, kind, NULL, &again, &seen, &p->e))
         FAIL("%s", p->e.message);
-    return again.value;
+    return defaults_apply(arena_of(p), p->stored, &again.value);
 }
 
 static enum err_code play_row(struct play *p, struct value *ret_result)
