@@ -31,9 +31,7 @@ static const struct row rows[] = { /* sorted by type */
     { "batch/v1.CronJobSpec", "failedJobsHistoryLimit", "1" },
     { "batch/v1.CronJobSpec", "successfulJobsHistoryLimit", "3" },
     { "batch/v1.CronJobSpec", "suspend", "false" },
-    { "batch/v1.JobSpec", "completionMode", "\"NonIndexed\"" },
-    { "batch/v1.JobSpec", "manualSelector", "false" },
-    { "batch/v1.JobSpec", "suspend", "false" },
+    { "batch/v1.PodFailurePolicyOnPodConditionsPattern", "status", "\"True\"" },
     { "core/v1.ConfigMapVolumeSource", "defaultMode", "420" },
     { "core/v1.Container", "terminationMessagePath", "\"/dev/termination-log\"" },
     { "core/v1.Container", "terminationMessagePolicy", "\"File\"" },
@@ -313,16 +311,6 @@ static void fill_spec(struct draft *d)
     make_struct(d, "spec");
 }
 
-static void fill_job(struct draft *d)
-{
-    if (get(d, "completions")->kind == VALUE_ABSENT && get(d, "parallelism")->kind == VALUE_ABSENT)
-        fill(d, "completions", value_int(1));
-    fill(d, "parallelism", value_int(1));
-    fill(d, "backoffLimit", value_int(get(d, "backoffLimitPerIndex")->kind == VALUE_INT ? INT32_MAX : 6));
-    bool has_policy = get(d, "podFailurePolicy")->kind == VALUE_STRUCT;
-    fill(d, "podReplacementPolicy", edit_text(has_policy ? "Failed" : "TerminatingOrFailed"));
-}
-
 /* What may be used at most is what is given, and what is given is what is asked for. */
 static void fill_limit(struct draft *d)
 {
@@ -481,6 +469,26 @@ static void fill_labels(struct draft *d)
         set_path(d, "metadata.labels", *labels);
 }
 
+/* Jobs alone: those that a CronJob is going to make get nothing before they are made. */
+static void fill_job(struct draft *d)
+{
+    const struct type *t = schema_type(STR("batch/v1.JobSpec"));
+    struct draft spec = { d->arena, t, *get(d, "spec"), false };
+    if (spec.value.kind != VALUE_STRUCT)
+        return;
+    if (get(&spec, "completions")->kind == VALUE_ABSENT && get(&spec, "parallelism")->kind == VALUE_ABSENT)
+        fill(&spec, "completions", value_int(1));
+    fill(&spec, "parallelism", value_int(1));
+    fill(&spec, "backoffLimit", value_int(get(&spec, "backoffLimitPerIndex")->kind == VALUE_INT ? INT32_MAX : 6));
+    fill(&spec, "completionMode", edit_text("NonIndexed"));
+    fill(&spec, "suspend", value_bool(false));
+    bool has_policy = get(&spec, "podFailurePolicy")->kind == VALUE_STRUCT;
+    fill(&spec, "podReplacementPolicy", edit_text(has_policy ? "Failed" : "TerminatingOrFailed"));
+    fill(&spec, "manualSelector", value_bool(false));
+    if (spec.is_copy)
+        put(d, slot_of(d, "spec"), spec.value);
+}
+
 static void fill_replication_controller(struct draft *d)
 {
     const struct value *labels = at_path(d, "spec.template.metadata.labels");
@@ -534,8 +542,7 @@ static const struct function first_functions[] = {
     { "core/v1.Volume", fill_volume },
 };
 static const struct function last_functions[] = {
-    { "batch/v1.Job", fill_labels },
-    { "batch/v1.JobSpec", fill_job },
+    { "batch/v1.Job", fill_job },
     { "core/v1.LimitRangeItem", fill_limit },
     { "core/v1.Namespace", fill_namespace },
     { "core/v1.NodeStatus", fill_node_status },

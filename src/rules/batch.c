@@ -40,10 +40,37 @@ static struct value with_selector(const struct rules_context *c, const struct va
     return edit_set(c->arena, c->type, &result, "spec.selector.matchLabels", selected);
 }
 
+/* A job without labels has those of its pods. */
+static struct value with_labels(const struct rules_context *c, const struct value *job)
+{
+    const struct value *own = value_path(c->type, job, "metadata.labels");
+    const struct value *labels = value_path(c->type, job, "spec.template.metadata.labels");
+    if ((own->kind == VALUE_MAP && own->n) || labels->kind != VALUE_MAP)
+        return *job;
+    return edit_set(c->arena, c->type, job, "metadata.labels", *labels);
+}
+
+/* A name that is no label makes the template wrong; that is enough, the job's own labels need not be wrong, too. */
 static struct value job_prepare_create(const struct rules_context *c, const struct value *new)
 {
     struct value job = with_selector(c, new);
+    struct str name = value_text(value_path(c->type, new, "metadata.name"));
+    bool had_labels = value_path(c->type, new, "spec.template.metadata.labels")->kind == VALUE_MAP;
+    if (had_labels || name_label_value(name).n == 0)
+        job = with_labels(c, &job);
     return workload_prepare_create(c, &job);
+}
+
+static struct value job_prepare_update(const struct rules_context *c, const struct value *new, const struct value *old)
+{
+    struct value job = with_labels(c, new);
+    return workload_prepare_update(c, &job, old);
+}
+
+static struct value job_prepare_status(const struct rules_context *c, const struct value *new, const struct value *old)
+{
+    struct value job = workload_prepare_status(c, new, old);
+    return with_labels(c, &job);
 }
 
 static struct value cron_prepare_create(const struct rules_context *c, const struct value *new)
@@ -495,7 +522,7 @@ static void cron_warn(const struct rules_context *c, const struct value *new, co
 /* ---- The table ---- */
 
 static const struct sub_rules job_subs[] = {
-    { "status", workload_prepare_status, job_validate_status, workload_reset_spec, NULL },
+    { "status", job_prepare_status, job_validate_status, workload_reset_spec, NULL },
     { 0 },
 };
 static const struct sub_rules cron_subs[] = {
@@ -505,7 +532,7 @@ static const struct sub_rules cron_subs[] = {
 
 const struct kind_rules batch_rules[] = {
     { .type = "batch/v1.Job", .flags = RULES_ORPHANS, .generation = GENERATION_SPEC, .prepare_create = job_prepare_create,
-      .prepare_update = workload_prepare_update, .validate_create = job_validate_create,
+      .prepare_update = job_prepare_update, .validate_create = job_validate_create,
       .validate_update = job_validate_update, .warn = job_warn, .reset_fields = workload_reset_status, .subs = job_subs },
     { .type = "batch/v1.CronJob", .generation = GENERATION_SPEC, .prepare_create = cron_prepare_create,
       .prepare_update = cron_prepare_update, .validate_create = cron_validate_create,

@@ -193,8 +193,8 @@ struct field_value place_shown(const struct place *p)
 /* Names of Go begin with a capital, or with an abbreviation all in capitals. */
 static void add_go_name(struct strbuf *to, struct str name)
 {
-    static const char *const abbreviations[] = { "api", "cidr", "csi", "fs",  "http", "id",  "ip",
-                                                 "nfs", "os",   "rbd", "tls", "uid",  "url", "cel" };
+    static const char *const abbreviations[] = { "api", "cidr", "csi", "dns", "fs",  "http", "id",  "ip",  "se",
+                                                 "nfs", "os",   "rbd", "tls", "tty",  "uid", "url",  "cel" };
     for (size_t i = 0; i < sizeof(abbreviations) / sizeof(abbreviations[0]); i++) {
         struct str word = str_of(abbreviations[i]);
         char after = name.n > word.n ? name.p[word.n] : 'X';
@@ -248,11 +248,69 @@ static void add_go_one(struct strbuf *to, const struct field *f, const struct va
         add_go_struct(to, f->type, v);
 }
 
+/* metadata is embedded in Go: its fields stand among the others, with the names that they have in JSON. */
+static void add_go_metadata(struct strbuf *to, const struct field *f, const struct value *v)
+{
+    struct strbuf json;
+    strbuf_init(&json, STRBUF_NO_MAX);
+    json_encode_field(&json, f, v);
+    strbuf_add(to, json.p + 1, json.n - 2);
+    strbuf_fini(&json);
+}
+
+/* Of a struct that is open already. */
+static void add_go_members(struct strbuf *to, const struct type *t, const struct value *v, const char *const *names)
+{
+    for (; *names; names++) {
+        unsigned slot = (unsigned)schema_slot(t, str_of(*names));
+        strbuf_add_text(to, to->p[to->n - 1] != '{' ? ",\"" : "\"");
+        add_go_name(to, t->fields[slot].name);
+        STRBUF_ADD_LIT(to, "\":");
+        add_go_field(to, &t->fields[slot], value_slot(v, slot));
+    }
+}
+
+/* Go has the fields of a pod in another order than the schema, and those about the host in the security context. */
+static void add_go_pod_spec(struct strbuf *to, const struct type *t, const struct value *spec)
+{
+    static const char *const first[] = { "volumes", "initContainers", "containers", "ephemeralContainers", "restartPolicy",
+                                         "terminationGracePeriodSeconds", "activeDeadlineSeconds", "dnsPolicy",
+                                         "nodeSelector", "serviceAccountName", "automountServiceAccountToken", "nodeName",
+                                         NULL };
+    static const char *const host[] = { "hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers", NULL };
+    static const char *const security[] = { "seLinuxOptions", "windowsOptions", "runAsUser", "runAsGroup", "runAsNonRoot",
+                                            "supplementalGroups", "supplementalGroupsPolicy", "fsGroup",
+                                            "fsGroupChangePolicy", "sysctls", "seccompProfile", "appArmorProfile",
+                                            "seLinuxChangePolicy", NULL };
+    static const char *const last[] = { "imagePullSecrets", "hostname", "subdomain", "setHostnameAsFQDN", "affinity",
+                                        "schedulerName", "tolerations", "hostAliases", "priorityClassName", "priority",
+                                        "preemptionPolicy", "dnsConfig", "readinessGates", "runtimeClassName", "overhead",
+                                        "enableServiceLinks", "topologySpreadConstraints", "os", "schedulingGates",
+                                        "resourceClaims", "resources", "hostnameOverride", "schedulingGroup", NULL };
+    unsigned context = (unsigned)schema_slot(t, STR("securityContext"));
+    strbuf_add_char(to, '{');
+    add_go_members(to, t, spec, first);
+    STRBUF_ADD_LIT(to, ",\"SecurityContext\":{");
+    add_go_members(to, t, spec, host);
+    add_go_members(to, t->fields[context].type, value_slot(spec, context), security);
+    strbuf_add_char(to, '}');
+    add_go_members(to, t, spec, last);
+    strbuf_add_char(to, '}');
+}
+
 static void add_go_struct(struct strbuf *to, const struct type *t, const struct value *v)
 {
+    if (str_is(t->name, "core/v1.PodSpec")) {
+        add_go_pod_spec(to, t, v);
+        return;
+    }
     strbuf_add_char(to, '{');
     for (unsigned i = 0; i < t->n_fields; i++) {
-        strbuf_add_text(to, i ? ",\"" : "\"");
+        if (t->fields[i].kind == KIND_STRUCT && str_is(t->fields[i].type->name, "meta/v1.ObjectMeta")) {
+            add_go_metadata(to, &t->fields[i], value_slot(v, i));
+            continue;
+        }
+        strbuf_add_text(to, to->p[to->n - 1] != '{' ? ",\"" : "\"");
         add_go_name(to, t->fields[i].name);
         STRBUF_ADD_LIT(to, "\":");
         add_go_field(to, &t->fields[i], value_slot(v, i));

@@ -66,6 +66,11 @@ class Rows:
         old = changed(base or self.base, was)
         self._add(name, verb, changed(old, changes), old)
 
+    def edit(self, name, changes=None, was=None, verb="update"):
+        """The changes are played on the object as it is stored, as `kubectl edit` does."""
+        self._add(name, verb, None, changed(self.base, was))
+        self.rows[-1]["changes"] = changes
+
     def update(self, name, changes=None, was=None, base=None):
         self.write("update", name, changes, was, base)
 

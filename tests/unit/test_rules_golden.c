@@ -63,13 +63,21 @@ static struct value copy_meta(struct play *p, struct value to, const struct valu
     return edit_set(arena_of(p), p->stored, &to, path, *value_path(p->stored, from, path));
 }
 
+/* The uid that a refusal of a Job quotes; any other will do where none is seen. */
+static struct str refused_uid(struct play *p)
+{
+    static const char label[] = "controller-uid\":\"";
+    struct str message = golden_text(p->row, "message");
+    const char *found = message.n ? memmem(message.p, message.n, label, sizeof(label) - 1) : NULL;
+    return found ? (struct str){ found + sizeof(label) - 1, 36 } : STR("11111111-2222-3333-4444-555555555555");
+}
+
 /* uid and creationTimestamp as the recorded server chose them. */
 static struct value with_chosen(struct play *p, struct value new)
 {
     const struct value *result = value_member(p->row, STR("result"));
-    const struct value *meta = result ? value_member(result, STR("metadata")) : NULL;
-    if (!meta)
-        return edit_set(arena_of(p), p->stored, &new, "metadata.uid", edit_text("11111111-2222-3333-4444-555555555555"));
+    if (!result)
+        return edit_set(arena_of(p), p->stored, &new, "metadata.uid", value_string(refused_uid(p)));
     struct value answered;
     CHECK(!json_decode(arena_of(p), WORK_OWN, p->stored, json_of(p, result), NULL, &answered, &p->e));
     return copy_meta(p, copy_meta(p, new, &answered, "metadata.uid"), &answered, "metadata.creationTimestamp");
