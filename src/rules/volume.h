@@ -23,5 +23,5 @@ void volume_check_volume_mode(const struct place *spec);
 bool volume_check_positive(const struct place *amount);
 /* An amount that is below zero as a whole number. */
 void volume_check_basic_amount(const struct place *amount);
-/* Labels of nodes that have newer names. */
-void volume_warn_label(const struct rules_context *c, const struct place *key);
+/* Labels of nodes that have newer names. `named`: the warning repeats the label. */
+void volume_warn_label(const struct rules_context *c, const struct field_path *at, struct str key, bool named);
