@@ -105,13 +105,9 @@ static void check_field_expression(const struct place *e)
     }
 }
 
-static void check_node_affinity(const struct place *affinity, bool any_values)
+void volume_check_node_selector(const struct place *selector, bool any_values)
 {
-    struct place required = place_child(affinity, "required"), terms = place_child(&required, "nodeSelectorTerms");
-    if (!place_is_set(&required)) {
-        place_required(&required, "must specify required node constraints");
-        return;
-    }
+    struct place terms = place_child(selector, "nodeSelectorTerms");
     if (place_n(&terms) == 0)
         place_required(&terms, "must have at least one node selector term");
     for (uint32_t i = 0; i < place_n(&terms); i++) {
@@ -126,6 +122,15 @@ static void check_node_affinity(const struct place *affinity, bool any_values)
             check_field_expression(&e);
         }
     }
+}
+
+static void check_node_affinity(const struct place *affinity, bool any_values)
+{
+    struct place required = place_child(affinity, "required");
+    if (place_is_set(&required))
+        volume_check_node_selector(&required, any_values);
+    else
+        place_required(&required, "must specify required node constraints");
 }
 
 /* ---- The spec ---- */
