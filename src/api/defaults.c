@@ -13,6 +13,27 @@ struct row {
 };
 
 static const struct row rows[] = { /* sorted by type */
+    { "admissionregistration.k8s.io/v1.MatchResources", "matchPolicy", "\"Equivalent\"" },
+    { "admissionregistration.k8s.io/v1.MatchResources", "namespaceSelector", "{}" },
+    { "admissionregistration.k8s.io/v1.MatchResources", "objectSelector", "{}" },
+    { "admissionregistration.k8s.io/v1.MutatingAdmissionPolicySpec", "failurePolicy", "\"Fail\"" },
+    { "admissionregistration.k8s.io/v1.MutatingWebhook", "failurePolicy", "\"Fail\"" },
+    { "admissionregistration.k8s.io/v1.MutatingWebhook", "matchPolicy", "\"Equivalent\"" },
+    { "admissionregistration.k8s.io/v1.MutatingWebhook", "namespaceSelector", "{}" },
+    { "admissionregistration.k8s.io/v1.MutatingWebhook", "objectSelector", "{}" },
+    { "admissionregistration.k8s.io/v1.MutatingWebhook", "reinvocationPolicy", "\"Never\"" },
+    { "admissionregistration.k8s.io/v1.MutatingWebhook", "timeoutSeconds", "10" },
+    { "admissionregistration.k8s.io/v1.NamedRuleWithOperations", "scope", "\"*\"" },
+    { "admissionregistration.k8s.io/v1.RuleWithOperations", "scope", "\"*\"" },
+    { "admissionregistration.k8s.io/v1.ServiceReference", "port", "443" },
+    { "admissionregistration.k8s.io/v1.ValidatingAdmissionPolicySpec", "failurePolicy", "\"Fail\"" },
+    { "admissionregistration.k8s.io/v1.ValidatingWebhook", "failurePolicy", "\"Fail\"" },
+    { "admissionregistration.k8s.io/v1.ValidatingWebhook", "matchPolicy", "\"Equivalent\"" },
+    { "admissionregistration.k8s.io/v1.ValidatingWebhook", "namespaceSelector", "{}" },
+    { "admissionregistration.k8s.io/v1.ValidatingWebhook", "objectSelector", "{}" },
+    { "admissionregistration.k8s.io/v1.ValidatingWebhook", "timeoutSeconds", "10" },
+    { "apiextensions.k8s.io/v1.ServiceReference", "port", "443" },
+    { "apiregistration.k8s.io/v1.ServiceReference", "port", "443" },
     { "apps/v1.DaemonSetSpec", "revisionHistoryLimit", "10" },
     { "apps/v1.DaemonSetUpdateStrategy", "type", "\"RollingUpdate\"" },
     { "apps/v1.DeploymentSpec", "progressDeadlineSeconds", "600" },
@@ -36,6 +57,7 @@ static const struct row rows[] = { /* sorted by type */
     { "core/v1.Container", "terminationMessagePath", "\"/dev/termination-log\"" },
     { "core/v1.Container", "terminationMessagePolicy", "\"File\"" },
     { "core/v1.DownwardAPIVolumeSource", "defaultMode", "420" },
+    { "core/v1.EndpointPort", "protocol", "\"TCP\"" },
     { "core/v1.EphemeralContainer", "terminationMessagePath", "\"/dev/termination-log\"" },
     { "core/v1.EphemeralContainer", "terminationMessagePolicy", "\"File\"" },
     { "core/v1.GRPCAction", "service", "\"\"" },
@@ -46,8 +68,6 @@ static const struct row rows[] = { /* sorted by type */
     { "core/v1.ObjectFieldSelector", "apiVersion", "\"v1\"" },
     { "core/v1.PersistentVolumeClaimSpec", "volumeMode", "\"Filesystem\"" },
     { "core/v1.PersistentVolumeClaimStatus", "phase", "\"Pending\"" },
-    { "core/v1.PersistentVolumeSpec", "persistentVolumeReclaimPolicy", "\"Retain\"" },
-    { "core/v1.PersistentVolumeSpec", "volumeMode", "\"Filesystem\"" },
     { "core/v1.PersistentVolumeStatus", "phase", "\"Pending\"" },
     { "core/v1.PodSpec", "dnsPolicy", "\"ClusterFirst\"" },
     { "core/v1.PodSpec", "restartPolicy", "\"Always\"" },
@@ -65,6 +85,21 @@ static const struct row rows[] = { /* sorted by type */
     { "core/v1.ServicePort", "protocol", "\"TCP\"" },
     { "core/v1.ServiceSpec", "sessionAffinity", "\"None\"" },
     { "core/v1.ServiceSpec", "type", "\"ClusterIP\"" },
+    { "discovery.k8s.io/v1.EndpointPort", "name", "\"\"" },
+    { "discovery.k8s.io/v1.EndpointPort", "protocol", "\"TCP\"" },
+    { "flowcontrol.apiserver.k8s.io/v1.ExemptPriorityLevelConfiguration", "lendablePercent", "0" },
+    { "flowcontrol.apiserver.k8s.io/v1.ExemptPriorityLevelConfiguration", "nominalConcurrencyShares", "0" },
+    { "flowcontrol.apiserver.k8s.io/v1.FlowSchemaSpec", "matchingPrecedence", "1000" },
+    { "flowcontrol.apiserver.k8s.io/v1.LimitedPriorityLevelConfiguration", "lendablePercent", "0" },
+    { "flowcontrol.apiserver.k8s.io/v1.LimitedPriorityLevelConfiguration", "nominalConcurrencyShares", "30" },
+    { "flowcontrol.apiserver.k8s.io/v1.QueuingConfiguration", "handSize", "8" },
+    { "flowcontrol.apiserver.k8s.io/v1.QueuingConfiguration", "queueLengthLimit", "50" },
+    { "flowcontrol.apiserver.k8s.io/v1.QueuingConfiguration", "queues", "64" },
+    { "networking.k8s.io/v1.IngressClassParametersReference", "scope", "\"Cluster\"" },
+    { "networking.k8s.io/v1.NetworkPolicyPort", "protocol", "\"TCP\"" },
+    { "rbac.authorization.k8s.io/v1.RoleRef", "apiGroup", "\"rbac.authorization.k8s.io\"" },
+    { "resource.k8s.io/v1.DeviceSubRequest", "allocationMode", "\"ExactCount\"" },
+    { "resource.k8s.io/v1.ExactDeviceRequest", "allocationMode", "\"ExactCount\"" },
     { "scheduling.k8s.io/v1.PriorityClass", "preemptionPolicy", "\"PreemptLowerPriority\"" },
     { "storage.k8s.io/v1.CSIDriverSpec", "attachRequired", "true" },
     { "storage.k8s.io/v1.CSIDriverSpec", "fsGroupPolicy", "\"ReadWriteOnceWithFSType\"" },
@@ -345,6 +380,77 @@ static void fill_node_status(struct draft *d)
         put(d, slot_of(d, "allocatable"), *capacity);
 }
 
+/* A timeout for affinity to clients, and nothing where there is none. */
+static void fill_affinity(struct draft *d)
+{
+    const struct value *seconds = value_path(d->type, &d->value, "sessionAffinityConfig.clientIP.timeoutSeconds");
+    struct str affinity = value_text(get(d, "sessionAffinity"));
+    int slot = slot_of(d, "sessionAffinityConfig");
+    if (str_is(affinity, "None") && d->value.slots[slot].kind != VALUE_ABSENT)
+        put(d, slot, (struct value){ .kind = VALUE_ABSENT });
+    if (str_is(affinity, "ClientIP") && seconds->kind == VALUE_ABSENT) {
+        put(d, slot, (struct value){ .kind = VALUE_ABSENT });
+        put(d, slot, edit_set(d->arena, d->type->fields[slot].type, get(d, "sessionAffinityConfig"),
+                              "clientIP.timeoutSeconds", value_int(10800)));
+    }
+}
+
+static void fill_service_spec(struct draft *d)
+{
+    fill_affinity(d);
+    fill_service(d);
+}
+
+static void fill_device_request(struct draft *d)
+{
+    if (str_is(value_text(get(d, "allocationMode")), "ExactCount"))
+        fill(d, "count", value_int(1));
+}
+
+/* Users and groups belong to the group that names them; service accounts to the core group. */
+static void fill_subject(struct draft *d)
+{
+    struct str kind = value_text(get(d, "kind"));
+    if (str_is(kind, "User") || str_is(kind, "Group"))
+        fill(d, "apiGroup", edit_text("rbac.authorization.k8s.io"));
+}
+
+static void fill_role_reference(struct draft *d)
+{
+    make_struct(d, "roleRef");
+}
+
+static void fill_policy_types(struct draft *d)
+{
+    const struct value *types = get(d, "policyTypes"), *egress = get(d, "egress");
+    if (types->kind == VALUE_LIST && types->n)
+        return;
+    struct value list = edit_append(d->arena, &(struct value){ 0 }, edit_text("Ingress"));
+    if (egress->kind == VALUE_LIST && egress->n)
+        list = edit_append(d->arena, &list, edit_text("Egress"));
+    put(d, slot_of(d, "policyTypes"), list);
+}
+
+static void fill_definition(struct draft *d)
+{
+    struct value names = *get(d, "names");
+    const struct type *t = d->type->fields[slot_of(d, "names")].type;
+    struct str kind = value_text(value_path(t, &names, "kind"));
+    if (kind.n && !value_text(value_path(t, &names, "singular")).n) {
+        char *lower = arena_cstr(d->arena, kind);
+        for (size_t i = 0; i < kind.n; i++)
+            lower[i] = (char)(lower[i] >= 'A' && lower[i] <= 'Z' ? lower[i] - 'A' + 'a' : lower[i]);
+        names = edit_set(d->arena, t, &names, "singular", value_string((struct str){ lower, kind.n }));
+    }
+    if (kind.n && !value_text(value_path(t, &names, "listKind")).n)
+        names = edit_set(d->arena, t, &names, "listKind", edit_text(arena_printf(d->arena, "%.*sList", STR_ARG(kind))));
+    put(d, slot_of(d, "names"), names);
+    int conversion = slot_of(d, "conversion");
+    if (d->value.slots[conversion].kind == VALUE_ABSENT)
+        put(d, conversion, edit_set(d->arena, d->type->fields[conversion].type, &d->value.slots[conversion], "strategy",
+                                    edit_text("None")));
+}
+
 /* ---- Functions of whole objects ---- */
 
 static void set_path(struct draft *d, const char *path, struct value to)
@@ -445,6 +551,47 @@ static void fill_pod_requests(struct draft *pod)
         set_path(pod, "spec.resources.requests", requests);
 }
 
+/* Addresses of load balancers are of one's own unless something else is said. */
+static void fill_balancer_modes(struct draft *d)
+{
+    const struct type *t = schema_type(STR("core/v1.LoadBalancerIngress"));
+    const struct value *list = at_path(d, "status.loadBalancer.ingress");
+    uint32_t n = list->kind == VALUE_LIST ? list->n : 0;
+    if (n == 0 || !str_is(value_text(at_path(d, "spec.type")), "LoadBalancer"))
+        return;
+    struct value *items = ARENA_NEW_N(d->arena, struct value, n);
+    for (uint32_t i = 0; i < n; i++) {
+        bool needs = value_text(value_path(t, &list->items[i], "ip")).n &&
+                     value_path(t, &list->items[i], "ipMode")->kind == VALUE_ABSENT;
+        items[i] = needs ? edit_set(d->arena, t, &list->items[i], "ipMode", edit_text("VIP")) : list->items[i];
+    }
+    set_path(d, "status.loadBalancer.ingress", value_list(items, n));
+}
+
+/* Of volumes that are objects: those within other objects keep what they have. */
+static void fill_persistent_volume(struct draft *d)
+{
+    if (!value_text(at_path(d, "spec.persistentVolumeReclaimPolicy")).n)
+        set_path(d, "spec.persistentVolumeReclaimPolicy", edit_text("Retain"));
+    if (at_path(d, "spec.volumeMode")->kind == VALUE_ABSENT)
+        set_path(d, "spec.volumeMode", edit_text("Filesystem"));
+}
+
+/* The version that is stored has been stored from the beginning. */
+static void fill_stored_versions(struct draft *d)
+{
+    const struct type *t = schema_type(STR("apiextensions.k8s.io/v1.CustomResourceDefinitionVersion"));
+    const struct value *stored = at_path(d, "status.storedVersions"), *versions = at_path(d, "spec.versions");
+    if (stored->kind == VALUE_LIST && stored->n)
+        return;
+    for (uint32_t i = 0; versions->kind == VALUE_LIST && i < versions->n; i++)
+        if (value_path(t, &versions->items[i], "storage")->b) {
+            struct value name = *value_path(t, &versions->items[i], "name");
+            set_path(d, "status.storedVersions", edit_append(d->arena, &(struct value){ 0 }, name));
+            return;
+        }
+}
+
 /* What templates keep as it was written and pods get. */
 static void fill_pod(struct draft *d)
 {
@@ -540,16 +687,26 @@ static const struct function first_functions[] = {
     { "core/v1.PodTemplate", fill_template },
     { "core/v1.PodTemplateSpec", fill_spec },
     { "core/v1.Volume", fill_volume },
+    { "rbac.authorization.k8s.io/v1.ClusterRoleBinding", fill_role_reference },
+    { "rbac.authorization.k8s.io/v1.RoleBinding", fill_role_reference },
 };
 static const struct function last_functions[] = {
+    { "apiextensions.k8s.io/v1.CustomResourceDefinition", fill_stored_versions },
+    { "apiextensions.k8s.io/v1.CustomResourceDefinitionSpec", fill_definition },
     { "batch/v1.Job", fill_job },
     { "core/v1.LimitRangeItem", fill_limit },
     { "core/v1.Namespace", fill_namespace },
     { "core/v1.NodeStatus", fill_node_status },
+    { "core/v1.PersistentVolume", fill_persistent_volume },
     { "core/v1.Pod", fill_pod },
     { "core/v1.ReplicationController", fill_replication_controller },
     { "core/v1.ServicePort", fill_service_port },
-    { "core/v1.ServiceSpec", fill_service },
+    { "core/v1.Service", fill_balancer_modes },
+    { "core/v1.ServiceSpec", fill_service_spec },
+    { "networking.k8s.io/v1.NetworkPolicySpec", fill_policy_types },
+    { "rbac.authorization.k8s.io/v1.Subject", fill_subject },
+    { "resource.k8s.io/v1.DeviceSubRequest", fill_device_request },
+    { "resource.k8s.io/v1.ExactDeviceRequest", fill_device_request },
     { "storage.k8s.io/v1.CSIDriverSpec", fill_driver },
 };
 
@@ -615,6 +772,17 @@ static const char *const objects[] = {
     "core/v1.PersistentVolumeClaim", "core/v1.Pod", "core/v1.PodTemplate", "core/v1.ReplicationController",
     "core/v1.Secret", "core/v1.Service", "scheduling.k8s.io/v1.PriorityClass", "storage.k8s.io/v1.CSIDriver",
     "storage.k8s.io/v1.StorageClass",
+    "admissionregistration.k8s.io/v1.MutatingAdmissionPolicy", "admissionregistration.k8s.io/v1.MutatingAdmissionPolicyBinding",
+    "admissionregistration.k8s.io/v1.MutatingWebhookConfiguration",
+    "admissionregistration.k8s.io/v1.ValidatingAdmissionPolicy",
+    "admissionregistration.k8s.io/v1.ValidatingAdmissionPolicyBinding",
+    "admissionregistration.k8s.io/v1.ValidatingWebhookConfiguration", "apiextensions.k8s.io/v1.CustomResourceDefinition",
+    "apiregistration.k8s.io/v1.APIService", "core/v1.Endpoints", "discovery.k8s.io/v1.EndpointSlice",
+    "flowcontrol.apiserver.k8s.io/v1.FlowSchema", "flowcontrol.apiserver.k8s.io/v1.PriorityLevelConfiguration",
+    "networking.k8s.io/v1.IngressClass", "networking.k8s.io/v1.NetworkPolicy",
+    "rbac.authorization.k8s.io/v1.ClusterRoleBinding", "rbac.authorization.k8s.io/v1.RoleBinding",
+    "resource.k8s.io/v1.ResourceClaim", "resource.k8s.io/v1.ResourceClaimTemplate", "resource.k8s.io/v1.ResourceSlice",
+    "resource.k8s.io/v1.DeviceClass", "storage.k8s.io/v1.VolumeAttachment",
 };
 
 struct value defaults_apply(struct arena *a, const struct type *t, const struct value *v)

@@ -121,7 +121,7 @@ static bool same_amount(const struct value *a, const struct value *b)
 
 static bool same_one(const struct field *f, const struct type *t, const struct value *a, const struct value *b);
 
-static bool same_value(const struct field *f, const struct value *a, const struct value *b)
+bool rules_same(const struct field *f, const struct value *a, const struct value *b)
 {
     if (is_empty(f, false, a) || is_empty(f, false, b))
         return is_empty(f, false, a) && is_empty(f, false, b);
@@ -144,7 +144,7 @@ static bool same_one(const struct field *f, const struct type *t, const struct v
 {
     if (a->kind == VALUE_STRUCT && b->kind == VALUE_STRUCT && t) {
         for (uint32_t i = 0; i < t->n_fields; i++)
-            if (!same_value(&t->fields[i], &a->slots[i], &b->slots[i]))
+            if (!rules_same(&t->fields[i], &a->slots[i], &b->slots[i]))
                 return false;
         return true;
     }
@@ -155,7 +155,7 @@ static bool same_one(const struct field *f, const struct type *t, const struct v
 
 bool place_same(const struct place *a, const struct place *b)
 {
-    return a->field && !a->is_item ? same_value(a->field, a->value, b->value)
+    return a->field && !a->is_item ? rules_same(a->field, a->value, b->value)
                                    : same_one(a->field, a->type, a->value, b->value);
 }
 
@@ -191,10 +191,30 @@ struct field_value place_shown(const struct place *p)
 }
 
 /* Names of Go begin with a capital, or with an abbreviation all in capitals. */
-static void add_go_name(struct strbuf *to, struct str name)
+static void add_go_name(struct strbuf *to, const struct type *t, struct str name)
 {
-    static const char *const abbreviations[] = { "api", "cidr", "csi", "dns", "fs",  "http", "id",  "ip",  "se",
-                                                 "nfs", "os",   "rbd", "tls", "tty",  "uid", "url",  "cel" };
+    static const struct {
+        const char *type, *json, *go; /* type: the end of its name, or NULL for all */
+    } odd[] = {
+        { NULL, "cephfs", "CephFS" },
+        { NULL, "cidrs", "CIDRs" },
+        { NULL, "storageos", "StorageOS" },
+        { ".DeviceAttribute", "int", "IntValue" },
+        { ".DeviceAttribute", "bool", "BoolValue" },
+        { ".DeviceAttribute", "string", "StringValue" },
+        { ".DeviceAttribute", "version", "VersionValue" },
+        { ".DeviceAttribute", "ints", "IntValues" },
+        { ".DeviceAttribute", "bools", "BoolValues" },
+        { ".DeviceAttribute", "strings", "StringValues" },
+        { ".DeviceAttribute", "versions", "VersionValues" },
+    };
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+        if (str_is(name, odd[i].json) && (!odd[i].type || str_ends(t->name, str_of(odd[i].type)))) {
+            strbuf_add_text(to, odd[i].go);
+            return;
+        }
+    static const char *const abbreviations[] = { "api", "aws", "cel", "cidr", "csi",   "dns", "fc", "fs",  "gce", "http",
+                                                 "id",  "ip",  "iscsi", "nfs", "os", "rbd", "se", "tls", "tty", "uid", "url" };
     for (size_t i = 0; i < sizeof(abbreviations) / sizeof(abbreviations[0]); i++) {
         struct str word = str_of(abbreviations[i]);
         char after = name.n > word.n ? name.p[word.n] : 'X';
@@ -248,13 +268,15 @@ static void add_go_one(struct strbuf *to, const struct field *f, const struct va
         add_go_struct(to, f->type, v);
 }
 
-/* metadata is embedded in Go: its fields stand among the others, with the names that they have in JSON. */
+/* Metadata is embedded: its fields stand among the others, by their JSON names and when they are set. */
 static void add_go_metadata(struct strbuf *to, const struct field *f, const struct value *v)
 {
     struct strbuf json;
     strbuf_init(&json, STRBUF_NO_MAX);
     json_encode_field(&json, f, v);
-    strbuf_add(to, json.p + 1, json.n - 2);
+    struct str text = strbuf_str(&json);
+    if (text.n > 2)
+        strbuf_add(to, text.p + 1, text.n - 2);
     strbuf_fini(&json);
 }
 
@@ -264,7 +286,7 @@ static void add_go_members(struct strbuf *to, const struct type *t, const struct
     for (; *names; names++) {
         unsigned slot = (unsigned)schema_slot(t, str_of(*names));
         strbuf_add_text(to, to->p[to->n - 1] != '{' ? ",\"" : "\"");
-        add_go_name(to, t->fields[slot].name);
+        add_go_name(to, t, t->fields[slot].name);
         STRBUF_ADD_LIT(to, "\":");
         add_go_field(to, &t->fields[slot], value_slot(v, slot));
     }
@@ -304,18 +326,29 @@ static void add_go_struct(struct strbuf *to, const struct type *t, const struct 
         add_go_pod_spec(to, t, v);
         return;
     }
+    size_t start = to->n;
     strbuf_add_char(to, '{');
     for (unsigned i = 0; i < t->n_fields; i++) {
-        if (t->fields[i].kind == KIND_STRUCT && str_is(t->fields[i].type->name, "meta/v1.ObjectMeta")) {
+        if (to->n > start + 1)
+            strbuf_add_char(to, ',');
+        if (str_is(t->fields[i].name, "metadata")) {
             add_go_metadata(to, &t->fields[i], value_slot(v, i));
             continue;
         }
-        strbuf_add_text(to, to->p[to->n - 1] != '{' ? ",\"" : "\"");
-        add_go_name(to, t->fields[i].name);
+        strbuf_add_char(to, '"');
+        add_go_name(to, t, t->fields[i].name);
         STRBUF_ADD_LIT(to, "\":");
         add_go_field(to, &t->fields[i], value_slot(v, i));
     }
     strbuf_add_char(to, '}');
+}
+
+void place_add_go_member(struct strbuf *to, const struct place *p)
+{
+    strbuf_add_char(to, '"');
+    add_go_name(to, p->type ? p->type : schema_type(STR("core/v1.PersistentVolumeSpec")), p->field->name);
+    STRBUF_ADD_LIT(to, "\":");
+    add_go_field(to, p->field, p->value);
 }
 
 struct field_value place_shown_as_go(const struct place *p)
@@ -465,6 +498,11 @@ bool place_check_selector(const struct place *p, bool allow_invalid_values)
 void place_check_labels(const struct place *p)
 {
     validate_labels(labels_of(p->errs->arena, p->value), path_of(p), p->errs);
+}
+
+void place_check_annotations(const struct place *p)
+{
+    validate_annotations(labels_of(p->errs->arena, p->value), path_of(p), p->errs);
 }
 
 static bool list_has(const struct value *list, struct str text)

@@ -73,7 +73,7 @@ bool child_bool(const struct place *p, const char *name);
 /* The annotation or NULL. */
 const struct value *object_annotation(const struct place *root, const char *key);
 
-/* As upstream's Semantic.DeepEqual: what is empty equals what is absent, amounts are compared as such. */
+/* See rules_same. */
 bool place_same(const struct place *a, const struct place *b);
 
 /* ---- What is wrong ---- */
@@ -82,6 +82,9 @@ bool place_same(const struct place *a, const struct place *b);
 struct field_value place_shown(const struct place *p);
 /* As Go writes a struct of an internal type: all fields, by their Go names. */
 struct field_value place_shown_as_go(const struct place *p);
+
+/* The same of a place with its name, as one member of a struct. */
+void place_add_go_member(struct strbuf *to, const struct place *p);
 
 void place_required(const struct place *p, const char *detail);
 void place_forbidden(const struct place *p, const char *detail);
@@ -112,6 +115,7 @@ void place_check_immutable(const struct place *p, const struct place *old);
 bool place_check_selector(const struct place *p, bool allow_invalid_values);
 /* A map of labels. */
 void place_check_labels(const struct place *p);
+void place_check_annotations(const struct place *p);
 /* Strict, unless `old` (a list of texts, or NULL) has the very text already. */
 void place_check_ip(const struct place *p, const struct value *old);
 void place_check_cidr(const struct place *p, const struct value *old);

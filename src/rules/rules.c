@@ -8,8 +8,10 @@
 #include "rules/place.h"
 
 static const struct kind_rules *const tables[] = {
-    pod_rules,     core_rules,    workload_rules, batch_rules,    autoscaling_rules, service_rules,
-    network_rules, storage_rules, rbac_rules,     resource_rules, registration_rules,
+    pod_rules,       core_rules,     workload_rules,    batch_rules,       autoscaling_rules,  service_rules,
+    endpoints_rules, network_rules,  ingress_rules,     storage_rules,     volume_rules,       rbac_rules,
+    cluster_rules,   certificate_rules, resource_rules, slice_rules,       flowcontrol_rules,  registration_rules,
+    policy_rules,    extension_rules,   claim_rules,
 };
 enum { N_TABLES = sizeof(tables) / sizeof(tables[0]) };
 
@@ -65,6 +67,17 @@ struct value rules_keep_status(const struct rules_context *c, const struct value
 struct value rules_keep_spec(const struct rules_context *c, const struct value *new, const struct value *old)
 {
     return with_slot_of(c, new, old, "spec");
+}
+
+struct value rules_keep_all_but_status(const struct rules_context *c, const struct value *new, const struct value *old)
+{
+    static const char *const kept[] = { "metadata.deletionTimestamp", "metadata.generation", "metadata.selfLink",
+                                        "metadata.labels", "metadata.annotations", "metadata.finalizers",
+                                        "metadata.ownerReferences" };
+    struct value out = rules_keep_spec(c, new, old);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        out = edit_set(c->arena, c->type, &out, kept[i], *value_path(c->type, old, kept[i]));
+    return out;
 }
 
 struct value rules_drop_status(const struct rules_context *c, const struct value *new)

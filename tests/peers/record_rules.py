@@ -45,7 +45,8 @@ ADMISSION = ("LimitRanger,ServiceAccount,TaintNodesByCondition,PodSecurity,Prior
              "DefaultIngressClass,PodTopologyLabels,PodGroupWorkloadExists,NodeDeclaredFeatureValidator,JobValidation,"
              "PodResizeValidator,MutatingAdmissionPolicy,MutatingAdmissionWebhook,ValidatingAdmissionPolicy,"
              "ValidatingAdmissionWebhook,ResourceQuota")
-# What the server chooses by itself, by resource: paths into the answer.
+DEPRECATED = re.compile(r" is deprecated in v1\.\d+\+")  # of the endpoint, whatever the object is
+# What the server chooses by itself for a new object that does not say, by resource: paths into the answer.
 CHOSEN = {
     "services": ["spec.clusterIP", "spec.clusterIPs", "spec.healthCheckNodePort"],
 }
@@ -124,15 +125,22 @@ def drop_path(value, names):
     value.pop(names[-1], None)
 
 
+def says_chosen(row):
+    names = [path.split(".") for path in CHOSEN.get(row["resource"], [])]
+    return any(name in row["object"].get(part, {}) for part, name in names)
+
+
 def answer_fields(row, answer):
     code, found, warnings = answer
     out = {"code": code}
     if code >= 300:
         out["message"] = found.get("message", "")
     else:
-        for path in ["metadata.managedFields", "metadata.resourceVersion"] + CHOSEN.get(row["resource"], []):
+        chosen = CHOSEN.get(row["resource"], []) if row["verb"] == "create" and not says_chosen(row) else []
+        for path in ["metadata.managedFields", "metadata.resourceVersion"] + chosen:
             drop_path(found, path.split("."))
         out["result"] = found
+    warnings = [text for text in warnings if not DEPRECATED.search(text)]
     if warnings:
         out["warnings"] = warnings
     return out

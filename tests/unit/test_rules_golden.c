@@ -14,7 +14,8 @@
 #include "tests/unit/golden_lines.h"
 
 static const struct rules_settings settings = { .allow_privileged = true };
-static const struct user admin = { .name = { "admin", 5 }, .uid = { "1", 1 } };
+static const struct str admin_groups[] = { { "system:masters", 14 }, { "system:authenticated", 20 } };
+static const struct user admin = { .name = { "admin", 5 }, .uid = { "1", 1 }, .groups = { admin_groups, 2 } };
 
 struct play {
     struct golden *g;
@@ -80,6 +81,7 @@ static struct value with_chosen(struct play *p, struct value new)
         return edit_set(arena_of(p), p->stored, &new, "metadata.uid", value_string(refused_uid(p)));
     struct value answered;
     CHECK(!json_decode(arena_of(p), WORK_OWN, p->stored, json_of(p, result), NULL, &answered, &p->e));
+    p->context.now_s = value_path(p->stored, &answered, "metadata.creationTimestamp")->i; /* when it was recorded */
     return copy_meta(p, copy_meta(p, new, &answered, "metadata.uid"), &answered, "metadata.creationTimestamp");
 }
 
