@@ -1,7 +1,7 @@
 /* apply/fields_v1.c - field sets as metadata.managedFields holds them: see field_set.h.
  *
- * A key names a step: "f:" and a field's name, "k:" and a JSON object of the key fields, "v:" and a JSON value, "i:" and an
- * index; "." says that the object around it is a member itself. An object that names nothing is a member.
+ * A key names a step: "f:" and a field's name, "k:" and a JSON object of the key fields, "v:" and a JSON value, "i:" and
+ * an index; "." says that the object around it is a member itself. An object that names nothing is a member.
  *
  * Reading is as lenient as upstream's: keys in any order and given twice, "." with any value, kinds of steps that are
  * not known. Numbers inside of keys are doubles. Writing gives upstream's bytes, which escapes texts inside of keys as

@@ -2,8 +2,7 @@
  *
  * The real server tells causes in an order of chance, and the record has them sorted; messages group them by manager.
  * Rows of a whole server (tests/peers/record_apply.py) have the managedFields after alone, without times, since what
- * else the server does to an object is not done here. Faults of a document are told in an order of chance there: of several,
- * the ones that are told count. */
+ * else the server does to an object is not done here. */
 #include "api/defaults.h"
 #include "api/edit.h"
 #include "api/time.h"
