@@ -55,3 +55,11 @@ ERR_MUST_CHECK enum err_code apply_merge(struct arena *a, const struct type *t, 
  * `live` in nothing but times of managedFields, those of `live` stay, and so nothing has to be stored. */
 struct value apply_keep_times(struct arena *a, const struct type *t, const struct value *live,
                               const struct value *object);
+
+/* The scale of an object (autoscaling/v1) has managedFields of its own: those of the object's entries that own its
+ * replicas. A request to scale is noted in them as in any other object, with subresource "scale" and api_version
+ * "autoscaling/v1"; what came out goes back into the object's. Lists are slots of managedFields, api_version is the
+ * object's. */
+struct value apply_scale_managed(struct arena *a, const struct value *parent, struct str api_version);
+struct value apply_scale_to_parent(struct arena *a, const struct value *parent, const struct value *scale,
+                                   struct str api_version);

@@ -1,5 +1,6 @@
 /* Server-side apply and managedFields: what the recorded vectors leave out. Damaged and hostile managedFields, other
  * versions, capping, texts of sets, and that work stays in proportion. */
+#include "api/edit.h"
 #include "apply/apply.h"
 #include "apply/field_set.h"
 #include "codec/json.h"
@@ -275,6 +276,69 @@ TEST(refused_applies)
         enum err_code rc = apply_text(config_map(), cases[i].live ? &live : NULL, str_of(cases[i].body), &outcome, &e);
         CHECK_INT(cases[i].name, rc, cases[i].code);
         CHECK_TEXT(cases[i].name, e.message, cases[i].want);
+    }
+    arena_fini(&arena);
+}
+
+/* ---- Scale: as a real server answered, one request after the other ---- */
+
+static struct value scale_of(int replicas)
+{
+    const char *json = arena_printf(&arena, "{\"metadata\":{\"name\":\"d\",\"uid\":\"u\"},\"spec\":{\"replicas\":%d}}", replicas);
+    return read_object(schema_type(STR("autoscaling/v1.Scale")), json);
+}
+
+/* The object's managedFields after somebody scaled it. */
+static struct value scale_once(const struct value *managed, int from, int to, const char *applied_by, const char *put_by)
+{
+    const struct type *t = schema_type(STR("autoscaling/v1.Scale"));
+    struct value live = scale_of(from), new = scale_of(to);
+    live = edit_set(&arena, t, &live, "metadata.managedFields", apply_scale_managed(&arena, managed, STR("apps/v1")));
+    struct apply_manager m = { str_of(put_by ? put_by : applied_by), STR("autoscaling/v1"), STR("scale"), NOW_S, NULL };
+    if (put_by) {
+        new = apply_note_update(&arena, t, &live, &new, &m);
+    } else {
+        struct work work = work_init(1 << 20);
+        const char *body = arena_printf(&arena, "{apiVersion: autoscaling/v1, kind: Scale, spec: {replicas: %d}}", to);
+        struct apply_patch patch = { &work, str_of(body), STR("Scale"), STR("autoscaling/v1"), true };
+        struct apply_outcome outcome;
+        struct err e;
+        err_init(&e, &arena);
+        CHECK_INT("apply", apply_merge(&arena, t, &live, &patch, &m, &outcome, &e), ERR_OK);
+        new = outcome.object;
+    }
+    return apply_scale_to_parent(&arena, managed, value_path(t, &new, "metadata.managedFields"), STR("apps/v1"));
+}
+
+#define SCALED(manager, operation)                                                                               \
+    "{\"manager\":\"" manager "\",\"operation\":\"" operation "\",\"apiVersion\":\"apps/v1\",\"fieldsType\":\"FieldsV1\"," \
+    "\"fieldsV1\":{\"f:spec\":{\"f:replicas\":{}}},\"subresource\":\"scale\"}"
+#define OWNER(fields)                                                                                            \
+    "{\"manager\":\"a\",\"operation\":\"Update\",\"apiVersion\":\"apps/v1\"," TIME("01") "\"fieldsType\":\"FieldsV1\"," \
+    "\"fieldsV1\":{\"f:spec\":{" fields "\"f:selector\":{}}}}"
+
+TEST(scales)
+{
+    static const struct {
+        const char *name, *applied_by, *put_by;
+        int from, to;
+        const char *want;
+    } steps[] = {
+        { "an update takes the replicas over, without a time", NULL, "m", 2, 3, "[" SCALED("m", "Update") "," OWNER("") "]" },
+        { "and again", NULL, "m", 3, 4, "[" SCALED("m", "Update") "," OWNER("") "]" },
+        { "an apply of the same value shares them", "ap", NULL, 4, 4,
+          "[" SCALED("ap", "Apply") "," SCALED("m", "Update") "," OWNER("") "]" },
+        { "a forced one takes them", "ap", NULL, 4, 5, "[" SCALED("ap", "Apply") "," OWNER("") "]" },
+        { "and loses them to an update", NULL, "mp", 5, 6, "[" SCALED("mp", "Update") "," OWNER("") "]" },
+    };
+    const struct type *t = schema_type(STR("apps/v1.Deployment"));
+    arena_init(&arena);
+    struct value object = read_object(t, "{\"metadata\":{\"managedFields\":[" OWNER("\"f:replicas\":{},") "]}}");
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        struct value managed = scale_once(value_path(t, &object, "metadata.managedFields"), steps[i].from, steps[i].to,
+                                          steps[i].applied_by, steps[i].put_by);
+        object = edit_set(&arena, t, &object, "metadata.managedFields", managed);
+        CHECK_STR(steps[i].name, managed_of(t, &object), str_of(steps[i].want));
     }
     arena_fini(&arena);
 }
