@@ -184,7 +184,8 @@ struct managed_entry *managed_entry_of(struct arena *a, struct managed *m, struc
         return &m->entries[at];
     if (m->n == m->cap) {
         struct managed_entry *more = arena_alloc(a, (m->cap + 2) * sizeof(*more));
-        memcpy(more, m->entries, m->n * sizeof(*more));
+        if (m->n)
+            memcpy(more, m->entries, m->n * sizeof(*more));
         m->entries = more;
         m->cap += 2;
     }
