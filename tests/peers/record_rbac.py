@@ -387,6 +387,51 @@ def record_impersonation(server, tokens):
     return rows
 
 
+def record_reviews(server):
+    get_pod = {"verb": "get", "resource": "pods", "namespace": "a"}
+    fields = lambda **selector: dict(get_pod, verb="list", fieldSelector=selector)
+    labels = lambda **selector: dict(get_pod, verb="list", labelSelector=selector)
+    specs = [{}, {"resourceAttributes": get_pod}, {"nonResourceAttributes": {"verb": "get", "path": "/x"}},
+             {"resourceAttributes": get_pod, "nonResourceAttributes": {"verb": "get", "path": "/x"}}, {"resourceAttributes": {}}, {"nonResourceAttributes": {}},
+             {"resourceAttributes": dict(get_pod, namespace="b")}, {"resourceAttributes": {"verb": "get", "resource": "pods"}}]
+    selectors = [{"rawSelector": "a=b"}, {"rawSelector": "a=b,"}, {"rawSelector": "=,,"}, {}, {"rawSelector": "a=b", "requirements": [{"key": "a", "operator": "Exists"}]},
+                 {"requirements": [{"key": "a", "operator": "In", "values": ["x"]}]}, {"requirements": [{"key": "a", "operator": "In", "values": []}]},
+                 {"requirements": [{"key": "a", "operator": "In", "values": ["x", "y"]}]}, {"requirements": [{"key": "a", "operator": "Exists", "values": ["x"]}]},
+                 {"requirements": [{"key": "a", "operator": "Exists"}, {"key": "b", "operator": "In", "values": ["x"]}]}, {"requirements": [{"key": "", "operator": "In", "values": ["x"]}]},
+                 {"requirements": [{"key": "a", "operator": "Odd", "values": ["x"]}]}, {"requirements": [{"key": "a", "operator": "", "values": ["x"]}]},
+                 {"requirements": [{"key": "a b", "operator": "NotIn", "values": ["x y"]}]}, {"requirements": [{"key": "a", "operator": "DoesNotExist"}]}]
+    specs += [{"resourceAttributes": f(**s)} for f in (fields, labels) for s in selectors]
+    specs += [{"resourceAttributes": dict(fields(**selectors[3]), **{"labelSelector": selectors[4]})}]
+    whole = [{"metadata": {"name": "x"}, "spec": specs[1]}, {"metadata": {"labels": {"a": "b"}, "namespace": "a"}, "spec": specs[1]}, {"metadata": {"namespace": "a"}, "spec": specs[1]}, {}]
+    rows = []
+
+    def ask(kind, path, body, user_headers=(), also=None):
+        code, answer = server.ask("POST", path, body, user_headers)
+        row = {"kind": kind, "path": path, "body": body, "code": code, **(also or {})}
+        if code >= 400:
+            row["message"] = answer["message"]
+            row["details"] = answer.get("details")
+        else:
+            answer["metadata"].pop("managedFields", None)
+            row["status"], row["spec"] = answer.get("status"), answer.get("spec")
+        rows.append(row)
+
+    for body in [{"spec": s} for s in specs] + whole:
+        ask("SelfSubjectAccessReview", AUTHORIZATION + "/selfsubjectaccessreviews", body, as_user("rita"), {"user": "rita", "groups": ["system:authenticated"]})
+        for who in ({"user": "rita"}, {"groups": ["readers"]}, {}, {"user": "u", "uid": "1", "extra": {"k": ["v"]}}):
+            full = dict(body, spec=dict(body.get("spec", {}), **who))
+            ask("SubjectAccessReview", AUTHORIZATION + "/subjectaccessreviews", full)
+        ask("LocalSubjectAccessReview", AUTHORIZATION + "/namespaces/a/localsubjectaccessreviews", dict(body, spec=dict(body.get("spec", {}), user="rita")))
+    ask("SelfSubjectRulesReview", AUTHORIZATION + "/selfsubjectrulesreviews", {"spec": {}})
+    ask("TokenReview", "/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {}})
+    ask("TokenReview", "/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": "no-such"}})
+    ask("TokenReview", "/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": "iris-token"}})
+    ask("TokenReview", "/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": "iris-token", "audiences": ["x"]}})
+    for name, groups in (("rita", ()), ("system:anonymous", ()), ("system:serviceaccount:a:robot", ())):
+        ask("SelfSubjectReview", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}, as_user(name, groups), {"user": name})
+    return rows
+
+
 def main():
     server = Server(sys.argv[1], sys.argv[2])
     start = []
@@ -403,6 +448,7 @@ def main():
     tokens = [("iris", "iris-token"), ("carl", "carl-token"), ("root", "root-token"), ("nora", "nora-token")]
     rows += record_questions(server) + record_requests(server) + record_writes(server) + record_rules(server) + record_impersonation(server, tokens)
     write("rbac.jsonl", rows)
+    write("reviews.jsonl", record_reviews(server))
 
 
 main()
