@@ -343,6 +343,14 @@ def record_writes(server):
     return rows
 
 
+def effective(name, groups):
+    """The groups of somebody who was named without or with some."""
+    words = name.split(":")
+    if not groups and words[:2] == ["system", "serviceaccount"]:
+        groups = ["system:serviceaccounts", "system:serviceaccounts:" + words[2]]
+    return groups + [g for g in ["system:authenticated"] if g not in groups]
+
+
 def record_rules(server):
     rows = []
     for name, groups in USERS + NODES:
@@ -353,8 +361,7 @@ def record_rules(server):
             if code == 403:
                 continue  # who is not authenticated may not ask
             assert code == 201, answer
-            everyone = [] if "system:unauthenticated" in groups else ["system:authenticated"]
-            rows.append({"rules": answer["status"], "namespace": namespace, "user": name, "groups": groups + [g for g in everyone if g not in groups]})
+            rows.append({"rules": answer["status"], "namespace": namespace, "user": name, "groups": effective(name, groups)})
     return rows
 
 
