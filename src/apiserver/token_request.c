@@ -131,8 +131,8 @@ static enum err_code bind_to(const struct token_request_context *c, const struct
         rc = get(c, "secrets", claims->namespace, name, &object, &found, e);
         claims->secret_uid = found;
     } else {
-        return err_set(e, ERR_BAD_REQUEST, "cannot bind token to object of type %.*s, Kind=%.*s", STR_ARG(version),
-                       STR_ARG(kind));
+        return err_set(e, ERR_BAD_REQUEST, "cannot bind token to object of type %.*s/%.*s, Kind=%.*s", STR_ARG(group),
+                       STR_ARG(short_version), STR_ARG(kind));
     }
     if (rc || uid.n == 0 || str_eq(uid, found))
         return rc;

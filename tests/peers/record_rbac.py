@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Records what a real kube-apiserver with RBAC decides: tests/golden/apiserver/rbac*.jsonl.
 
-    record_rbac.py HOST:PORT TOKEN
+    record_rbac.py HOST:PORT TOKEN KEY
 
-The token's user is in system:masters. The server is fresh, has --authorization-mode=Node,RBAC and, beside the flags of
+The token's user is in system:masters; KEY is the public key of service accounts. The server is fresh, has --authorization-mode=Node,RBAC and, beside the flags of
 tests/peers/trio.py, --disable-admission-plugins=ServiceAccount,NodeRestriction; a kube-controller-manager with
 --controllers=clusterrole-aggregation-controller,token-controller runs beside it. Each line is one JSON object:
 
@@ -12,8 +12,11 @@ tests/peers/trio.py, --disable-admission-plugins=ServiceAccount,NodeRestriction;
                            all reasons that were given (which of several bindings is named is a matter of luck);
                            "request": a request by somebody and its refusal; "write": the same with an object;
                            "rules": what a SelfSubjectRulesReview says; "impersonate": headers and what came of them
-    reviews.jsonl          bodies of reviews and token requests, and the answers
+    reviews.jsonl          bodies of reviews, and the answers
+    tokens.jsonl           tokens of service accounts, good and bad ones, with what a TokenReview says; requests for tokens
 """
+import base64
+import hmac
 import http.client
 import itertools
 import json
@@ -439,6 +442,67 @@ def record_reviews(server):
     return rows
 
 
+def encode(o):
+    return base64.urlsafe_b64encode(o if isinstance(o, bytes) else json.dumps(o).encode()).decode().rstrip("=")
+
+
+def hostile(token, public_key):
+    """(what is wrong, token)"""
+    header, payload, signature = token.split(".")
+    claims = json.loads(base64.urlsafe_b64decode(payload + "==="))
+    hmac_part = encode({"alg": "HS256"}) + "." + payload
+    confused = hmac_part + "." + encode(hmac.digest(public_key, hmac_part.encode(), "sha256"))
+    return [("no signature", encode({"alg": "none"}) + "." + payload + "."), ("the public key as a secret", confused),
+            ("another algorithm", encode({"alg": "ES256"}) + "." + payload + "." + signature), ("RS512", encode({"alg": "RS512"}) + "." + payload + "." + signature),
+            ("an unknown key", encode({"alg": "RS256", "kid": "x"}) + "." + payload + "." + signature), ("no key named", encode({"alg": "RS256"}) + "." + payload + "." + signature),
+            ("another end", token[:-6] + "AAAAAA"), ("cut off", token[:-6]), ("two parts", header + "." + payload), ("four parts", token + ".x"), ("no base64", header + ".!!." + signature),
+            ("padded", header + "." + payload + "=." + signature), ("a bad signature text", header + "." + payload + ".!!!"), ("no JSON", header + "." + encode(b"x") + "." + signature),
+            ("a list", header + "." + encode([1]) + "." + signature), ("another issuer", header + "." + encode(dict(claims, iss="x")) + "." + signature),
+            ("no issuer", header + "." + encode({}) + "." + signature), ("an issuer that is no text", header + "." + encode(dict(claims, iss=7)) + "." + signature),
+            ("the legacy issuer", header + "." + encode(dict(claims, iss="kubernetes/serviceaccount")) + "." + signature),
+            ("more rights", header + "." + encode(dict(claims, sub="system:serviceaccount:kube-system:admin")) + "." + signature), ("nothing", "x"), ("dots", "..")]
+
+
+def record_tokens(server, key_file):
+    public_key = pathlib.Path(key_file).read_bytes()
+    rows = [{"key": public_key.decode()}]
+    for what, target in (("jwks", "/openid/v1/jwks"), ("configuration", "/.well-known/openid-configuration")):
+        rows.append({what: server.ask("GET", target)[1]})
+    server.ask("POST", "/api/v1/namespaces/a/secrets", {"metadata": {"name": "legacy", "annotations": {"kubernetes.io/service-account.name": "robot"}}, "type": "kubernetes.io/service-account-token"})
+    time.sleep(2)  # until the token controller filled it in
+    for path in ("/api/v1/namespaces/a/serviceaccounts/robot", "/api/v1/namespaces/a/secrets/legacy", "/api/v1/namespaces/a/pods/p1"):
+        o = server.ask("GET", path)[1]
+        o["metadata"].pop("managedFields", None)
+        rows.append({"object": o})
+    legacy = base64.b64decode(rows[-2]["object"]["data"]["token"]).decode()
+    make = "/api/v1/namespaces/a/serviceaccounts/robot/token"
+    specs = [{}, {"audiences": ["x"]}, {"audiences": ["x", "https://kubernetes.default.svc"]}, {"boundObjectRef": {"kind": "Pod", "apiVersion": "v1", "name": "p1"}},
+             {"boundObjectRef": {"kind": "Secret", "apiVersion": "v1", "name": "legacy"}}]
+    tokens = [("legacy", legacy)] + [(json.dumps(spec), server.ask("POST", make, {"spec": spec})[1]["status"]["token"]) for spec in specs]
+    tokens += hostile(tokens[1][1], public_key)
+    for what, token in tokens:
+        for audiences in ([], ["x"], ["https://kubernetes.default.svc", "x"]):
+            code, answer = server.ask("POST", "/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": token, "audiences": audiences}})
+            rows.append({"what": what, "token": token, "audiences": audiences, "now": int(time.time()), "status": answer["status"]})
+    bodies = [{}, {"spec": {"expirationSeconds": 5}}, {"spec": {"expirationSeconds": 599}}, {"spec": {"expirationSeconds": 600}}, {"spec": {"expirationSeconds": 4294967297}},
+              {"spec": {"audiences": ["x"]}}, {"metadata": {"name": "other"}}, {"metadata": {"uid": "7"}}, {"metadata": {"name": "robot"}}]
+    bodies += [{"spec": {"boundObjectRef": ref, "expirationSeconds": 3607}} for ref in (
+        {"kind": "Pod", "apiVersion": "v1", "name": "none"}, {"kind": "Pod", "apiVersion": "v1", "name": "p2"}, {"kind": "Pod", "apiVersion": "v1", "name": "p1"},
+        {"kind": "Pod", "apiVersion": "v1", "name": "p1", "uid": "1"}, {"kind": "Foo", "apiVersion": "x/v1", "name": "p1"}, {"kind": "Pod", "apiVersion": "apps/v1", "name": "p1"},
+        {"kind": "Secret", "apiVersion": "v1", "name": "none"}, {"kind": "Secret", "apiVersion": "v1", "name": "legacy"}, {"kind": "Node", "apiVersion": "v1", "name": "none"}, {})]
+    rows.append({"object": without_times(server.ask("GET", "/api/v1/namespaces/a/pods/p2")[1])})
+    for account, body in itertools.product(("robot", "none"), bodies):
+        code, answer = server.ask("POST", make.replace("robot", account), body)
+        row = {"request": body, "account": account, "code": code}
+        if code >= 400:
+            row["message"], row["details"] = answer["message"], answer.get("details")
+        else:
+            part = answer["status"]["token"].split(".")[1]
+            row["spec"], row["claims"] = answer["spec"], json.loads(base64.urlsafe_b64decode(part + "==="))
+        rows.append(row)
+    return rows
+
+
 def main():
     server = Server(sys.argv[1], sys.argv[2])
     start = []
@@ -456,6 +520,7 @@ def main():
     rows += record_questions(server) + record_requests(server) + record_writes(server) + record_rules(server) + record_impersonation(server, tokens)
     write("rbac.jsonl", rows)
     write("reviews.jsonl", record_reviews(server))
+    write("tokens.jsonl", record_tokens(server, sys.argv[3]))
 
 
 main()
