@@ -1,7 +1,7 @@
 /* NodeRestriction: a kubelet writes its own Node, the status of its own pods, and what else is about its node; nothing else.
  *
- * Not there: audiences of tokens that CSI drivers want by way of volumes of in-tree kinds, and requests for certificates of
- * pods, which the server does not have. */
+ * Not there: CSI drivers that take over volumes of in-tree kinds, with the audiences that they want tokens for, and requests
+ * for certificates of pods, a feature that is off by default. */
 #include "apiserver/admission_priv.h"
 
 static const struct type *pod_type(void)
@@ -309,6 +309,44 @@ static enum err_code write_claim(const struct admission_request *r, struct str n
                    STR_ARG(node));
 }
 
+/* The CSI driver of a volume, by way of its claim and that one's volume if need be; empty: none. */
+static struct str driver_of(const struct admission_request *r, const struct value *pod, const struct value *volume)
+{
+    const struct type *v = schema_type(STR("core/v1.Volume")), *c = schema_type(STR("core/v1.PersistentVolumeClaim"));
+    struct str driver = value_text(value_path(v, volume, "csi.driver"));
+    struct str claim = value_text(value_path(v, volume, "persistentVolumeClaim.claimName"));
+    if (value_path(v, volume, "ephemeral.volumeClaimTemplate")->kind == VALUE_STRUCT)
+        claim = str_of(arena_printf(r->arena, "%.*s-%.*s", STR_ARG(value_text(value_path(pod_type(), pod, "metadata.name"))),
+                                    STR_ARG(value_text(value_path(v, volume, "name")))));
+    const struct value *bound = req_find(r, "persistentvolumeclaims", "", r->namespace, claim);
+    const struct value *disk = bound ? req_find(r, "persistentvolumes", "", STR(""), value_text(value_path(c, bound, "spec.volumeName")))
+                                     : NULL;
+    return disk ? value_text(value_path(schema_type(STR("core/v1.PersistentVolume")), disk, "spec.csi.driver")) : driver;
+}
+
+static bool driver_wants(const struct admission_request *r, struct str name, struct str audience)
+{
+    const struct value *driver = req_find(r, "csidrivers", "storage.k8s.io", STR(""), name);
+    if (!driver)
+        return false;
+    EACH_ITEM(request, value_path(schema_type(STR("storage.k8s.io/v1.CSIDriver")), driver, "spec.tokenRequests"))
+        if (str_eq(value_text(value_path(schema_type(STR("storage.k8s.io/v1.TokenRequest")), request, "audience")), audience))
+            return true;
+    return false;
+}
+
+static bool volume_wants(const struct admission_request *r, const struct value *pod, const struct value *volume,
+                         struct str audience)
+{
+    const struct type *s = schema_type(STR("core/v1.VolumeProjection"));
+    EACH_ITEM(source, value_path(schema_type(STR("core/v1.Volume")), volume, "projected.sources"))
+        if (value_path(s, source, "serviceAccountToken")->kind == VALUE_STRUCT &&
+            str_eq(value_text(value_path(s, source, "serviceAccountToken.audience")), audience))
+            return true;
+    return driver_wants(r, driver_of(r, pod, volume), audience);
+}
+
+/* A node gets tokens for whom its pods want them. */
 static enum err_code check_audience(const struct admission_request *r, const struct value *pod, struct err *e)
 {
     const struct value *audiences = req_at(r, "spec.audiences");
@@ -316,12 +354,9 @@ static enum err_code check_audience(const struct admission_request *r, const str
     if (n > 1)
         return err_set(e, ERR_FORBIDDEN, "node may only request 0 or 1 audiences");
     struct str wanted = n ? value_text(&audiences->items[0]) : STR("");
-    const struct type *v = schema_type(STR("core/v1.Volume")), *s = schema_type(STR("core/v1.VolumeProjection"));
     EACH_ITEM(volume, value_path(pod_type(), pod, "spec.volumes"))
-        EACH_ITEM(source, value_path(v, volume, "projected.sources"))
-            if (value_path(s, source, "serviceAccountToken")->kind == VALUE_STRUCT &&
-                str_eq(value_text(value_path(s, source, "serviceAccountToken.audience")), wanted))
-                return ERR_OK;
+        if (volume_wants(r, pod, volume, wanted))
+            return ERR_OK;
     struct authz_attributes q = { .user = r->user, .verb = STR("request-serviceaccounts-token-audience"), .is_resource = true,
                                   .version = STR("v1"), .resource = wanted, .namespace = r->namespace, .name = r->name };
     struct str reason;

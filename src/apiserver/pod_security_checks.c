@@ -32,7 +32,7 @@ static const char *one_or_more(const char *one, const char *more, size_t n)
 static const char *shown(const struct texts *containers)
 {
     return arena_printf(containers->arena, "%s %s", one_or_more("container", "containers", containers->n),
-                        texts_join(containers, "\"", "\", \""));
+                        texts_join(containers, "\"", ", "));
 }
 
 /* Windows knows none of what some checks are about, which they take into account since v1.25. */
@@ -137,7 +137,7 @@ static bool app_armor(struct security_pod *p)
                                    annotations.n ? one_or_more("annotation", "annotations", annotations.n) : "");
     return refuse(p, one_or_more("forbidden AppArmor profile", "forbidden AppArmor profiles", s.values.n),
                   arena_printf(p->arena, "%s must not set AppArmor profile type to %s", who,
-                               texts_join(&s.values, "\"", "\", \"")));
+                               texts_join(&s.values, "\"", ", ")));
 }
 
 static bool baseline_capabilities(struct security_pod *p)
@@ -158,7 +158,7 @@ static bool baseline_capabilities(struct security_pod *p)
     texts_sort(&added);
     return refuse(p, "non-default capabilities",
                   arena_printf(p->arena, "%s must not include %s in securityContext.capabilities.add", shown(&bad),
-                               texts_join(&added, "\"", "\", \"")));
+                               texts_join(&added, "\"", ", ")));
 }
 
 static bool host_namespaces(struct security_pod *p)
@@ -179,7 +179,7 @@ static bool host_path_volumes(struct security_pod *p)
         if (value_path(t, volume, "hostPath")->kind == VALUE_STRUCT)
             texts_add(&bad, value_text(value_path(t, volume, "name")));
     return !bad.n || refuse(p, "hostPath volumes", arena_printf(p->arena, "%s %s", one_or_more("volume", "volumes", bad.n),
-                                                                texts_join(&bad, "\"", "\", \"")));
+                                                                texts_join(&bad, "\"", ", ")));
 }
 
 static bool host_ports(struct security_pod *p)
@@ -227,7 +227,7 @@ static bool other_hosts(struct security_pod *p)
     return refuse(p, "probe or lifecycle host",
                   arena_printf(p->arena, "%s %s %s %s", shown(&bad), one_or_more("uses", "use", bad.n),
                                one_or_more("probe or lifecycle host", "probe or lifecycle hosts", hosts.n),
-                               texts_join(&hosts, "\"", "\", \"")));
+                               texts_join(&hosts, "\"", ", ")));
 }
 
 static bool privileged(struct security_pod *p)
@@ -249,7 +249,7 @@ static bool proc_mount(struct security_pod *p)
 {
     struct setters s = find_setters(p, "procMount", proc_mount_allowed);
     return !s.containers.n || refuse(p, "procMount", arena_printf(p->arena, "%s must not set securityContext.procMount to %s",
-                                                                  shown(&s.containers), texts_join(&s.values, "\"", "\", \"")));
+                                                                  shown(&s.containers), texts_join(&s.values, "\"", ", ")));
 }
 
 static bool proc_mount_in_host(struct security_pod *p)
@@ -299,7 +299,7 @@ static bool selinux(struct security_pod *p)
     texts_sort(&s.types);
     if (s.types.n)
         texts_add(&what, str_of(arena_printf(p->arena, "%s %s", one_or_more("type", "types", s.types.n),
-                                             texts_join(&s.types, "\"", "\", \""))));
+                                             texts_join(&s.types, "\"", ", "))));
     if (s.user)
         texts_add(&what, STR("user may not be set"));
     if (s.role)
@@ -342,7 +342,7 @@ static bool seccomp(struct security_pod *p)
     struct setters s = find_setters(p, "seccompProfile.type", seccomp_allowed);
     return (!s.pod && !s.containers.n) ||
            refuse(p, "seccompProfile", arena_printf(p->arena, "%s must not set securityContext.seccompProfile.type to %s",
-                                                    setters_shown(&s), texts_join(&s.values, "\"", "\", \"")));
+                                                    setters_shown(&s), texts_join(&s.values, "\"", ", ")));
 }
 
 /* Names that are safe, with the release that said so. */
@@ -439,7 +439,7 @@ static bool restricted_capabilities(struct security_pod *p)
         first = arena_printf(p->arena, "%s must set securityContext.capabilities.drop=[\"ALL\"]", shown(&keeping));
     if (adding.n)
         second = arena_printf(p->arena, "%s must not include %s in securityContext.capabilities.add", shown(&adding),
-                              texts_join(&added, "\"", "\", \""));
+                              texts_join(&added, "\"", ", "));
     return refuse(p, "unrestricted capabilities", arena_printf(p->arena, "%s%s%s", first, *first && *second ? "; " : "", second));
 }
 
@@ -470,9 +470,9 @@ static bool restricted_volumes(struct security_pod *p)
     texts_sort(&kinds);
     return refuse(p, "restricted volume types",
                   arena_printf(p->arena, "%s %s %s %s %s", one_or_more("volume", "volumes", bad.n),
-                               texts_join(&bad, "\"", "\", \""), one_or_more("uses", "use", bad.n),
+                               texts_join(&bad, "\"", ", "), one_or_more("uses", "use", bad.n),
                                one_or_more("restricted volume type", "restricted volume types", kinds.n),
-                               texts_join(&kinds, "\"", "\", \"")));
+                               texts_join(&kinds, "\"", ", ")));
 }
 
 static bool run_as_non_root(struct security_pod *p)

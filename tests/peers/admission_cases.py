@@ -82,7 +82,7 @@ LEVELS = {
     "psa-r-34": {"enforce": "restricted", "enforce-version": "v1.34"},
 }
 PLAIN = ["plain", "ranges", "ranges2", "claims", "q-pods", "q-sums", "q-scopes", "q-objects", "q-silent", "q-unknown", "q-two",
-         "accounts", "old-pods"]
+         "q-deadline", "accounts", "old-pods"]
 
 STATE = [namespace(n) for n in PLAIN]
 STATE += [namespace(n, {PSA + k: v for k, v in labels.items()}) for n, labels in LEVELS.items()]
@@ -132,6 +132,8 @@ STATE += [
            "count/leases.coordination.k8s.io": "1", "gpu.deviceclass.resource.k8s.io/devices": "1",
            "count/resourceclaims.resource.k8s.io": "1"}),
     quota("q-silent", "q", {"pods": "0"}),
+    quota("q-deadline", "q", {"pods": "2"}, {"pods": "2"}, ["Terminating"]),
+    in_namespace("q-deadline", "pods", "Pod", "endless", spec={"containers": [{"name": "c", "image": "i:1"}]}),
     quota("q-unknown", "q", {"pods": "4", "cpu": "4"}, {"pods": "0"}),
     quota("q-two", "q1", {"pods": "9"}, {"pods": "2"}),
     quota("q-two", "q2", {"pods": "3", "limits.cpu": "2"}, {"pods": "3", "limits.cpu": "2"}),
@@ -213,7 +215,7 @@ SECURITY = [
     ("volumes of all harmless kinds", good_pod(volumes=[
         {"name": "a", "emptyDir": {}}, {"name": "b", "configMap": {"name": "m"}}, {"name": "c", "secret": {"secretName": "s"}},
         {"name": "d", "downwardAPI": {}}, {"name": "e", "persistentVolumeClaim": {"claimName": "x"}},
-        {"name": "f", "csi": {"driver": "d"}}, {"name": "g", "image": {"reference": "i"}},
+        {"name": "f", "csi": {"driver": "d"}}, {"name": "g", "image": {"reference": "i", "pullPolicy": "Always"}},
         {"name": "h", "projected": {"sources": [{"configMap": {"name": "m"}}]}}])),
     ("volumes of rare kinds", good_pod(volumes=[
         {"name": "a", "iscsi": {"targetPortal": "1.2.3.4:3260", "iqn": "iqn.2001-04.com.example:storage", "lun": 0}},
@@ -242,7 +244,8 @@ SECURITY = [
     ("SELinux user and role of the pod", good_pod(securityContext={"seLinuxOptions": {"user": "u", "role": "r", "type": "x_t"}})),
     ("AppArmor unconfined", good_pod(secured(appArmorProfile={"type": "Unconfined"}))),
     ("AppArmor unconfined in the pod", good_pod(securityContext={"appArmorProfile": {"type": "Unconfined"}})),
-    ("AppArmor by annotation", good_pod(annotations={"container.apparmor.security.beta.kubernetes.io/c": "unconfined"})),
+    ("AppArmor by field and annotation", good_pod(secured(appArmorProfile={"type": "Unconfined"}), annotations={
+        "container.apparmor.security.beta.kubernetes.io/c": "unconfined"})),
     ("AppArmor of the runtime", good_pod(secured(appArmorProfile={"type": "RuntimeDefault"}))),
     ("sysctls that are safe", good_pod(securityContext={"sysctls": [{"name": "net.ipv4.tcp_syncookies", "value": "1"}]})),
     ("sysctls that became safe", good_pod(securityContext={"sysctls": [
@@ -306,6 +309,9 @@ def security_cases():
             for sentence in ("a pod that says nothing", "all as it should be", "privileged"):
                 yield ("%s: template of a %s: %s" % (ns, kind, sentence), "CREATE", "%s/namespaces/%s/%s" % (api, ns, plural),
                        template(kind, api, plural, dict(SECURITY)[sentence]))
+    for sentence, context in [("that is privileged", {"privileged": True}), ("that is harmless", {})]:
+        yield ("an ephemeral container " + sentence, "UPDATE", V1 + "/namespaces/psa-base/pods/ok/ephemeralcontainers",
+               lambda o, got=context: o["spec"].update(ephemeralContainers=[{"name": "e", "image": "i:1", "securityContext": got}]))
     yield ("a name that is still to be made", "CREATE", V1 + "/namespaces/psa-base/pods", pod(generate="gen-", hostNetwork=True))
     for sentence, labels in [("an unknown level", {"enforce": "weak"}), ("an unknown version", {"enforce": "baseline", "enforce-version": "1.20"}),
                              ("all wrong", {"enforce": "x", "audit": "y", "warn": "z", "warn-version": "v1.x"}),
@@ -495,6 +501,8 @@ def quota_cases():
     yield create("q-scopes", "a memory limit alone is not best effort", pod(resources(None, {"memory": "1Mi"})))
     yield create("q-scopes", "a claim of a class of attributes", claim(volumeAttributesClassName="gold"), "persistentvolumeclaims")
     yield create("q-scopes", "a claim of another", claim(volumeAttributesClassName="iron"), "persistentvolumeclaims")
+    yield ("a pod gets a deadline", "UPDATE", V1 + "/namespaces/q-deadline/pods/endless", lambda o: o["spec"].update(activeDeadlineSeconds=60))
+    yield ("a pod gets a label, which no quota counts", "UPDATE", V1 + "/namespaces/q-deadline/pods/endless", lambda o: o["metadata"].update(labels={"a": "b"}))
     yield create("q-two", "the second of two quotas", pod(resources(None, {"cpu": "1"})))
     yield create("q-objects", "one config map too many", {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "m"}}, "configmaps")
     yield create("q-objects", "one more secret", {"kind": "Secret", "apiVersion": "v1", "metadata": {"name": "m"}}, "secrets")

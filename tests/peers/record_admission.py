@@ -9,6 +9,7 @@ an object what plugins can change. Requests that validation refuses say nothing 
 """
 import base64
 import gzip
+import http.client
 import json
 import os
 import re
@@ -18,7 +19,6 @@ import tempfile
 import time
 
 import admission_cases as cases
-from api import Api
 from trio import HERE, Trio, end, find_peers, launch
 
 GOLDEN = os.path.join(os.path.dirname(HERE), "golden", "apiserver", "admission.jsonl.gz")
@@ -78,7 +78,6 @@ def stored_objects(api):
 
 def ask(server, method, path, body, token):
     """(code, object, warnings)"""
-    import http.client
     connection = http.client.HTTPSConnection("127.0.0.1", server.port, timeout=60, context=server.api.context)
     headers = {"Accept": "application/json", "Content-Type": "application/json", "Authorization": "Bearer " + token,
                "User-Agent": "recorder/1"}
@@ -113,7 +112,7 @@ def record(server, case, plugins):
     sentence, operation, path, body, *token = case
     token = token[0] if token else "secret-token"
     if callable(body):
-        old = server.api.get(re.sub("/(status|resize)$", "", path))
+        old = server.api.get(re.sub("/(status|resize|ephemeralcontainers)$", "", path))
         change, body = body, old
         body["metadata"].pop("managedFields", None)
         change(body)
