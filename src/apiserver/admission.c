@@ -32,7 +32,7 @@ const struct admission_plugin admission_plugins[] = {
     { "AlwaysPullImages", false, PLUGIN_WORKS, ON_WRITE, always_pull_admit, always_pull_validate },
     { "ImagePolicyWebhook", false, PLUGIN_MISSING, ON_WRITE, NULL, NULL },
     { "PodSecurity", true, PLUGIN_WORKS, ON_WRITE, NULL, pod_security },
-    { "PodNodeSelector", false, PLUGIN_WORKS, ON_CREATE, node_selector_admit, node_selector_validate },
+    { "PodNodeSelector", false, PLUGIN_WORKS, ON_CREATE, pod_node_selector_admit, pod_node_selector_validate },
     { "Priority", true, PLUGIN_WORKS, ON_CHANGE, priority_admit, priority_validate },
     { "DefaultTolerationSeconds", true, PLUGIN_WORKS, ON_WRITE, default_tolerations, NULL },
     { "PodTolerationRestriction", false, PLUGIN_WORKS, ON_WRITE, toleration_restriction_admit, toleration_restriction_validate },
@@ -101,41 +101,41 @@ static bool is_named(const char *const *names, const char *name)
     return false;
 }
 
-static void add_unknown(struct texts *wrong, const char *flag, const char *const *names)
+static void add_unknown(struct text_list *wrong, const char *flag, const char *const *names)
 {
     for (; names && *names; names++)
         if (find_plugin(*names) < 0)
-            texts_add(wrong, str_of(arena_printf(wrong->arena, "%s plugin \"%s\" is unknown", flag, *names)));
+            text_list_add(wrong, str_of(arena_printf(wrong->arena, "%s plugin \"%s\" is unknown", flag, *names)));
 }
 
 /* Names in both lists, as upstream's sets print. */
-static void add_overlap(struct texts *wrong, const struct admission_options *o)
+static void add_overlap(struct text_list *wrong, const struct admission_options *o)
 {
-    struct texts both = { wrong->arena };
+    struct text_list both = { wrong->arena };
     for (const char *const *name = o->enable; name && *name; name++)
         if (is_named(o->disable, *name))
-            texts_add(&both, str_of(*name));
-    texts_sort(&both);
+            text_list_add(&both, str_of(*name));
+    text_list_sort(&both);
     if (both.n)
-        texts_add(wrong, str_of(arena_printf(wrong->arena,
+        text_list_add(wrong, str_of(arena_printf(wrong->arena,
                                              "[%s] in enable-admission-plugins and disable-admission-plugins overlapped",
-                                             texts_join(&both, "", " "))));
+                                             text_list_join(&both, "", " "))));
 }
 
 static enum err_code check_names(const struct admission_options *o, struct err *e)
 {
-    struct texts wrong = { e->arena };
+    struct text_list wrong = { e->arena };
     add_unknown(&wrong, "enable-admission-plugins", o->enable);
     add_unknown(&wrong, "disable-admission-plugins", o->disable);
     add_overlap(&wrong, o);
     for (const char *const *name = o->enable; name && *name; name++) {
         int i = find_plugin(*name);
         if (i >= 0 && admission_plugins[i].standing == PLUGIN_MISSING)
-            texts_add(&wrong, str_of(arena_printf(e->arena, "enable-admission-plugins plugin \"%s\" is not implemented", *name)));
+            text_list_add(&wrong, str_of(arena_printf(e->arena, "enable-admission-plugins plugin \"%s\" is not implemented", *name)));
     }
     if (!wrong.n)
         return ERR_OK;
-    return err_set(e, ERR_INVALID, wrong.n > 1 ? "[%s]" : "%s", texts_join(&wrong, "", ", "));
+    return err_set(e, ERR_INVALID, wrong.n > 1 ? "[%s]" : "%s", text_list_join(&wrong, "", ", "));
 }
 
 /* ---- What is counted ---- */
@@ -185,7 +185,7 @@ static void note_pass(struct admission *a, enum pass pass, const struct admissio
 static enum err_code complete_refusal(const struct admission_request *r, struct err *e)
 {
     const struct resource *s = r->resource;
-    if (e->code != ERR_FORBIDDEN || r->whole_message)
+    if (e->code != ERR_FORBIDDEN)
         return e->code;
     const char *kind = arena_printf(e->arena, "%.*s%s%.*s", STR_ARG(s->plural), s->group.n ? "." : "", STR_ARG(s->group));
     struct strbuf quoted;

@@ -1,8 +1,8 @@
 /* apiserver/admission.h - plugins that change or refuse what is written, after authorization and before it is stored.
  *
  * First all plugins that are on may change the object (`admit`), in upstream's order, then all may refuse it (`validate`). A
- * refusal is ERR_FORBIDDEN with the text behind `pods "x" is forbidden: `, which the chain adds, unless the plugin says with
- * `whole_message` that its text is complete. Kind and name of the error are then set, for the details of the Status. Plugins
+ * refusal is ERR_FORBIDDEN with the text behind `pods "x" is forbidden: `, which the chain adds, and it sets kind and name of
+ * the error for the details of the Status; errors of other codes are complete as plugins tell them. Plugins
  * read other objects through stored.h and write nothing by themselves: what must be stored together with the object (quota
  * that is used up) goes into `also`, and the whole is one commit of the store; when it is refused because something of it
  * changed, the request is tried again from the beginning.
@@ -44,7 +44,6 @@ struct admission_request {
     bool dry_run;
     int64_t now_ns;                  /* wall clock */
     struct warnings *warnings;
-    bool whole_message;              /* set by who refuses */
     const char *cause_reason, *cause_message, *cause_field; /* set by who refuses; the one cause of the Status; or NULL */
     const struct field_errors *errors; /* set by who refuses with ERR_INVALID: the causes of the Status; or NULL */
     struct admission_also also[ADMISSION_ALSO_MAX];

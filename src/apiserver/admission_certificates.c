@@ -53,27 +53,27 @@ static X509_REQ *read_request(struct str pem)
     return req;
 }
 
-static struct texts names_of(struct arena *a, const X509_REQ *req, int nid)
+static struct text_list names_of(struct arena *a, const X509_REQ *req, int nid)
 {
-    struct texts texts = { a };
+    struct text_list texts = { a };
     const X509_NAME *subject = X509_REQ_get_subject_name(req);
     for (int at = -1; (at = X509_NAME_get_index_by_NID(subject, nid, at)) >= 0;) {
         unsigned char *utf8 = NULL;
         int n = ASN1_STRING_to_UTF8(&utf8, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
         if (n >= 0)
-            texts_add(&texts, arena_str(a, (struct str){ (char *)utf8, (size_t)n }));
+            text_list_add(&texts, arena_str(a, (struct str){ (char *)utf8, (size_t)n }));
         OPENSSL_free(utf8);
     }
     return texts;
 }
 
-bool csr_subject(struct arena *a, struct str pem, struct texts *ret_organizations, struct str *ret_common_name)
+bool csr_subject(struct arena *a, struct str pem, struct text_list *ret_organizations, struct str *ret_common_name)
 {
     X509_REQ *req = pem.n < INT32_MAX ? read_request(pem) : NULL;
     if (!req)
         return false;
     *ret_organizations = names_of(a, req, NID_organizationName);
-    struct texts names = names_of(a, req, NID_commonName);
+    struct text_list names = names_of(a, req, NID_commonName);
     *ret_common_name = names.n ? names.at[names.n - 1] : STR("");
     X509_REQ_free(req);
     return true;
@@ -81,7 +81,7 @@ bool csr_subject(struct arena *a, struct str pem, struct texts *ret_organization
 
 enum err_code certificate_subject(struct admission_request *r, struct err *e)
 {
-    struct texts organizations;
+    struct text_list organizations;
     struct str name;
     if (!req_is_whole(r, CSR_PLURAL, CSR_GROUP) || !str_is(req_text(r, "spec.signerName"), CLIENT_SIGNER))
         return ERR_OK;

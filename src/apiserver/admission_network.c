@@ -38,12 +38,12 @@ enum err_code deny_external_ips(struct admission_request *r, struct err *e)
 {
     if (!req_is_whole(r, "services", ""))
         return ERR_OK;
-    struct texts before = { r->arena };
+    struct text_list before = { r->arena };
     EACH_ITEM(ip, req_old(r, "spec.externalIPs"))
-        texts_add(&before, value_text(ip));
-    texts_sort(&before);
+        text_list_add(&before, value_text(ip));
+    text_list_sort(&before);
     EACH_ITEM(ip, req_at(r, "spec.externalIPs"))
-        if (!texts_has(&before, value_text(ip)))
+        if (!text_list_has(&before, value_text(ip)))
             return err_set(e, ERR_FORBIDDEN, "Use of external IPs is denied by admission control");
     return ERR_OK;
 }

@@ -231,21 +231,21 @@ static bool may_set_label(struct str key)
 }
 
 /* Keys of labels that differ between both maps and are not a node's to set; sorted. */
-static void add_forbidden(struct texts *keys, const struct value *a, const struct value *b)
+static void add_forbidden(struct text_list *keys, const struct value *a, const struct value *b)
 {
     for (uint32_t i = 0; a->kind == VALUE_MAP && i < a->n; i++) {
         const struct value *other = value_member(b, a->members[i].key);
         if ((!other || !value_equal(other, &a->members[i].value)) && !may_set_label(a->members[i].key))
-            texts_add(keys, a->members[i].key);
+            text_list_add(keys, a->members[i].key);
     }
 }
 
-static struct texts forbidden_labels(const struct admission_request *r)
+static struct text_list forbidden_labels(const struct admission_request *r)
 {
-    struct texts keys = { r->arena };
+    struct text_list keys = { r->arena };
     add_forbidden(&keys, req_at(r, "metadata.labels"), req_old(r, "metadata.labels"));
     add_forbidden(&keys, req_old(r, "metadata.labels"), req_at(r, "metadata.labels"));
-    texts_sort(&keys);
+    text_list_sort(&keys);
     return keys;
 }
 
@@ -254,10 +254,10 @@ static enum err_code create_node(const struct admission_request *r, struct str n
     if (req_at(r, "spec.configSource")->kind == VALUE_STRUCT)
         return err_set(e, ERR_FORBIDDEN, "node \"%.*s\" is not allowed to create pods with a non-nil configSource",
                        STR_ARG(node));
-    struct texts keys = forbidden_labels(r);
+    struct text_list keys = forbidden_labels(r);
     if (keys.n)
         return err_set(e, ERR_FORBIDDEN, "node \"%.*s\" is not allowed to set the following labels: %s", STR_ARG(node),
-                       texts_join(&keys, "", ", "));
+                       text_list_join(&keys, "", ", "));
     return ERR_OK;
 }
 
@@ -271,9 +271,9 @@ static enum err_code update_node(const struct admission_request *r, struct str n
         return err_set(e, ERR_FORBIDDEN, "node \"%.*s\" is not allowed to modify taints", STR_ARG(node));
     if (!same_list(req_at(r, "metadata.ownerReferences"), req_old(r, "metadata.ownerReferences")))
         return err_set(e, ERR_FORBIDDEN, "node \"%.*s\" is not allowed to modify ownerReferences", STR_ARG(node));
-    struct texts keys = forbidden_labels(r);
+    struct text_list keys = forbidden_labels(r);
     if (keys.n)
-        return err_set(e, ERR_FORBIDDEN, "is not allowed to modify labels: %s", texts_join(&keys, "", ", "));
+        return err_set(e, ERR_FORBIDDEN, "is not allowed to modify labels: %s", text_list_join(&keys, "", ", "));
     return ERR_OK;
 }
 
@@ -423,7 +423,7 @@ static enum err_code write_slice(const struct admission_request *r, struct str n
 static enum err_code write_csr(const struct admission_request *r, struct str node, struct err *e)
 {
     struct str signer = req_text(r, "spec.signerName"), name;
-    struct texts organizations;
+    struct text_list organizations;
     if (r->operation != ADMIT_CREATE || (!str_is(signer, "kubernetes.io/kubelet-serving") &&
                                          !str_is(signer, "kubernetes.io/kube-apiserver-client-kubelet")))
         return ERR_OK;

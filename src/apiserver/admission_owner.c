@@ -13,13 +13,13 @@ static bool blocks(const struct value *ref)
 }
 
 /* uids of owners that the old object let block already. */
-static struct texts blocking_before(const struct admission_request *r)
+static struct text_list blocking_before(const struct admission_request *r)
 {
-    struct texts uids = { r->arena };
+    struct text_list uids = { r->arena };
     EACH_ITEM(ref, req_old(r, "metadata.ownerReferences"))
         if (blocks(ref))
-            texts_add(&uids, value_text(value_path(ref_type(), ref, "uid")));
-    texts_sort(&uids);
+            text_list_add(&uids, value_text(value_path(ref_type(), ref, "uid")));
+    text_list_sort(&uids);
     return uids;
 }
 
@@ -94,10 +94,10 @@ enum err_code owner_permissions(struct admission_request *r, struct err *e)
         return ERR_OK;
     if (r->operation != ADMIT_CREATE && check_delete(r, e))
         return e->code;
-    struct texts before = blocking_before(r);
+    struct text_list before = blocking_before(r);
     bool may = false, asked = false;
     EACH_ITEM(ref, req_at(r, "metadata.ownerReferences")) {
-        if (!blocks(ref) || texts_has(&before, value_text(value_path(ref_type(), ref, "uid"))))
+        if (!blocks(ref) || text_list_has(&before, value_text(value_path(ref_type(), ref, "uid"))))
             continue;
         may = asked ? may : may_finalize_anything(r);
         asked = true;

@@ -91,7 +91,7 @@ static enum err_code check_selector(const struct admission_request *r, const str
     return ERR_OK;
 }
 
-enum err_code node_selector_validate(struct admission_request *r, struct err *e)
+enum err_code pod_node_selector_validate(struct admission_request *r, struct err *e)
 {
     struct value home;
     if (!req_is_whole(r, "pods", ""))
@@ -110,7 +110,7 @@ static struct value joined(struct arena *a, const struct value *first, const str
     return value_map(members, value_sort_members(members, n + second->n));
 }
 
-enum err_code node_selector_admit(struct admission_request *r, struct err *e)
+enum err_code pod_node_selector_admit(struct admission_request *r, struct err *e)
 {
     struct value home;
     if (!req_is_whole(r, "pods", ""))
@@ -209,9 +209,9 @@ static bool is_extended(struct arena *a, struct str name)
     return name_label_key(str_of(arena_printf(a, "requests.%.*s", STR_ARG(name)))).n == 0;
 }
 
-static struct texts extended_resources(const struct admission_request *r)
+static struct text_list extended_resources(const struct admission_request *r)
 {
-    struct texts names = { r->arena };
+    struct text_list names = { r->arena };
     const struct container *all;
     size_t n = spec_containers(r->arena, req_at(r, "spec"), &all);
     for (size_t i = 0; i < n; i++) {
@@ -219,20 +219,20 @@ static struct texts extended_resources(const struct admission_request *r)
         bool counts = strcmp(all[i].list, "ephemeralContainers") != 0 && requests->kind == VALUE_MAP;
         for (uint32_t k = 0; counts && k < requests->n; k++)
             if (is_extended(r->arena, requests->members[k].key))
-                texts_add(&names, requests->members[k].key);
+                text_list_add(&names, requests->members[k].key);
     }
-    texts_sort(&names);
+    text_list_sort(&names);
     return names;
 }
 
 /* Whether it is the toleration that the resource gets, however long it lasts. */
-static bool is_for_resource(const struct value *toleration, const struct texts *names)
+static bool is_for_resource(const struct value *toleration, const struct text_list *names)
 {
     const struct type *t = schema_type(STR("core/v1.Toleration"));
     return str_is(value_text(value_path(t, toleration, "operator")), "Exists") &&
            str_is(value_text(value_path(t, toleration, "effect")), "NoSchedule") &&
            !value_text(value_path(t, toleration, "value")).n &&
-           texts_has(names, value_text(value_path(t, toleration, "key")));
+           text_list_has(names, value_text(value_path(t, toleration, "key")));
 }
 
 enum err_code extended_resource_toleration(struct admission_request *r, struct err *e)
@@ -240,7 +240,7 @@ enum err_code extended_resource_toleration(struct admission_request *r, struct e
     (void)e;
     if (!req_is_whole(r, "pods", ""))
         return ERR_OK;
-    struct texts names = extended_resources(r), there = { r->arena };
+    struct text_list names = extended_resources(r), there = { r->arena };
     const struct value *own = req_at(r, "spec.tolerations");
     uint32_t n = 0, n_own = own->kind == VALUE_LIST ? own->n : 0;
     if (!names.n)
@@ -250,12 +250,12 @@ enum err_code extended_resource_toleration(struct admission_request *r, struct e
         struct str key = value_text(value_path(schema_type(STR("core/v1.Toleration")), toleration, "key"));
         bool ours = is_for_resource(toleration, &names);
         if (ours)
-            texts_add(&there, key);
+            text_list_add(&there, key);
         all[n++] = ours ? toleration_of(r->arena, key) : *toleration;
     }
-    texts_sort(&there);
+    text_list_sort(&there);
     for (size_t i = 0; i < names.n; i++)
-        if (!texts_has(&there, names.at[i]))
+        if (!text_list_has(&there, names.at[i]))
             all[n++] = toleration_of(r->arena, names.at[i]);
     req_set(r, "spec.tolerations", value_list(all, n));
     return ERR_OK;

@@ -28,14 +28,14 @@ enum err_code node_taint(struct admission_request *r, struct err *e)
 
 /* ---- AlwaysPullImages: who may not pull an image does not get it because it is there already ---- */
 
-static struct texts images_of(const struct admission_request *r, const struct value *spec)
+static struct text_list images_of(const struct admission_request *r, const struct value *spec)
 {
-    struct texts images = { r->arena };
+    struct text_list images = { r->arena };
     const struct container *all;
     size_t n = spec_containers(r->arena, spec, &all);
     for (size_t i = 0; i < n; i++)
-        texts_add(&images, value_text(value_path(all[i].type, all[i].value, "image")));
-    texts_sort(&images);
+        text_list_add(&images, value_text(value_path(all[i].type, all[i].value, "image")));
+    text_list_sort(&images);
     return images;
 }
 
@@ -43,9 +43,9 @@ static bool has_new_images(const struct admission_request *r)
 {
     if (r->operation != ADMIT_UPDATE)
         return true;
-    struct texts old = images_of(r, req_old(r, "spec")), new = images_of(r, req_at(r, "spec"));
+    struct text_list old = images_of(r, req_old(r, "spec")), new = images_of(r, req_at(r, "spec"));
     for (size_t i = 0; i < new.n; i++)
-        if (!texts_has(&old, new.at[i]))
+        if (!text_list_has(&old, new.at[i]))
             return true;
     return false;
 }

@@ -32,7 +32,7 @@ static int by_reasons(const void *a, const void *b)
 /* "a (and 2 other pods): privileged", one for each set of reasons. */
 static void warn_of(struct admission_request *r, struct violation *v, size_t n)
 {
-    struct texts lines = { r->arena };
+    struct text_list lines = { r->arena };
     sort_stable(r->arena, v, n, sizeof(*v), by_reasons);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && str_eq(v[end].reasons, v[i].reasons); end++)
@@ -40,9 +40,9 @@ static void warn_of(struct admission_request *r, struct violation *v, size_t n)
         size_t others = end - i - 1;
         const char *more = others == 0 ? "" : others == 1 ? " (and 1 other pod)"
                                                            : arena_printf(r->arena, " (and %zu other pods)", others);
-        texts_add(&lines, str_of(arena_printf(r->arena, "%.*s%s: %.*s", STR_ARG(v[i].pod), more, STR_ARG(v[i].reasons))));
+        text_list_add(&lines, str_of(arena_printf(r->arena, "%.*s%s: %.*s", STR_ARG(v[i].pod), more, STR_ARG(v[i].reasons))));
     }
-    texts_sort(&lines);
+    text_list_sort(&lines);
     for (size_t i = 0; i < lines.n; i++)
         warnings_add(r->warnings, "%.*s", STR_ARG(lines.at[i]));
 }
@@ -119,13 +119,13 @@ static bool same_ephemeral_images(const struct admission_request *r)
 {
     const struct type *t = schema_type(STR("core/v1.EphemeralContainer"));
     const struct value *new = req_at(r, "spec.ephemeralContainers"), *old = req_old(r, "spec.ephemeralContainers");
-    struct texts before = { r->arena };
+    struct text_list before = { r->arena };
     EACH_ITEM(c, old)
-        texts_add(&before, str_of(arena_printf(r->arena, "%.*s\n%.*s", STR_ARG(value_text(value_path(t, c, "name"))),
+        text_list_add(&before, str_of(arena_printf(r->arena, "%.*s\n%.*s", STR_ARG(value_text(value_path(t, c, "name"))),
                                                STR_ARG(value_text(value_path(t, c, "image"))))));
-    texts_sort(&before);
+    text_list_sort(&before);
     EACH_ITEM(c, new)
-        if (!texts_has(&before, str_of(arena_printf(r->arena, "%.*s\n%.*s", STR_ARG(value_text(value_path(t, c, "name"))),
+        if (!text_list_has(&before, str_of(arena_printf(r->arena, "%.*s\n%.*s", STR_ARG(value_text(value_path(t, c, "name"))),
                                                     STR_ARG(value_text(value_path(t, c, "image")))))))
             return false;
     return true;

@@ -48,19 +48,19 @@ bool user_is_node(const struct user *u, struct str *ret_name);
          item < item##_end; item++)
 
 /* Texts in an arena: a list, or a set when they are sorted. */
-struct texts {
+struct text_list {
     struct arena *arena;
     struct str *at;
     size_t n, cap;
 };
 
-void texts_add(struct texts *t, struct str text);
+void text_list_add(struct text_list *t, struct str text);
 /* Brings them into the order of their bytes; what repeats is kept once. */
-void texts_sort(struct texts *t);
+void text_list_sort(struct text_list *t);
 /* Of a sorted list. */
-bool texts_has(const struct texts *t, struct str text);
+bool text_list_has(const struct text_list *t, struct str text);
 /* Each with `quote` on both sides, `between` them; of many only as much as a message may have. */
-const char *texts_join(const struct texts *t, const char *quote, const char *between);
+const char *text_list_join(const struct text_list *t, const char *quote, const char *between);
 
 /* A container of any of the three lists of a pod's spec. */
 struct container {
@@ -85,7 +85,7 @@ bool toleration_covers(const struct value *wide, const struct value *narrow);
 struct value tolerations_merge(struct arena *a, const struct value *first, const struct value *second);
 
 /* Whom a certificate request in PEM is for. False: it is none. */
-bool csr_subject(struct arena *a, struct str pem, struct texts *ret_organizations, struct str *ret_common_name);
+bool csr_subject(struct arena *a, struct str pem, struct text_list *ret_organizations, struct str *ret_common_name);
 
 /* The class of a PersistentVolumeClaim; an annotation of old counts before the field. */
 struct str claim_class(const struct value *claim);
@@ -99,7 +99,7 @@ admission_step node_restriction;                                                
 admission_step node_taint, pod_topology_labels;                                          /* admission_pod.c */
 admission_step always_pull_admit, always_pull_validate, anti_affinity_topology, pod_resize;
 admission_step runtime_class_admit, runtime_class_validate;
-admission_step node_selector_admit, node_selector_validate;                              /* admission_placement.c */
+admission_step pod_node_selector_admit, pod_node_selector_validate;                              /* admission_placement.c */
 admission_step default_tolerations, extended_resource_toleration;
 admission_step toleration_restriction_admit, toleration_restriction_validate;
 admission_step pod_security;                                                             /* admission_pod_security.c */

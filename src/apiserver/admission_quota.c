@@ -72,15 +72,15 @@ static struct value counted(struct arena *a, const struct quota_object *o, const
 static enum err_code check_known(const struct admission_request *r, struct str quota, const struct value *hard,
                                  const struct value *used, struct err *e)
 {
-    struct texts names = { r->arena };
+    struct text_list names = { r->arena };
     bool known = true;
     for (uint32_t i = 0; i < hard->n; i++) {
         known &= value_member(used, hard->members[i].key) != NULL;
-        texts_add(&names, hard->members[i].key);
+        text_list_add(&names, hard->members[i].key);
     }
     if (known)
         return ERR_OK;
-    return err_set(e, ERR_FORBIDDEN, "status unknown for quota: %.*s, resources: %s", STR_ARG(quota), texts_join(&names, "", ","));
+    return err_set(e, ERR_FORBIDDEN, "status unknown for quota: %.*s, resources: %s", STR_ARG(quota), text_list_join(&names, "", ","));
 }
 
 /* The quota with what is used from now on, to be stored along with the object. */

@@ -137,12 +137,12 @@ static void mount_token(struct admission_request *r)
 
 /* ---- Secrets ---- */
 
-static struct texts names_in(struct arena *a, const struct value *list, struct str type)
+static struct text_list names_in(struct arena *a, const struct value *list, struct str type)
 {
-    struct texts names = { a };
+    struct text_list names = { a };
     EACH_ITEM(item, list)
-        texts_add(&names, value_text(value_path(schema_type(type), item, "name")));
-    texts_sort(&names);
+        text_list_add(&names, value_text(value_path(schema_type(type), item, "name")));
+    text_list_sort(&names);
     return names;
 }
 
@@ -159,7 +159,7 @@ static bool keeps_to_own_secrets(const struct value *account)
 /* What a pod's secrets are held against. */
 struct own_secrets {
     struct str account;
-    struct texts names;
+    struct text_list names;
 };
 
 static enum err_code check_environment(const struct container *c, const char *sort, const struct own_secrets *own,
@@ -170,7 +170,7 @@ static enum err_code check_environment(const struct container *c, const char *so
     EACH_ITEM(env, value_path(c->type, c->value, "env")) {
         const struct value *ref = value_path(var, env, "valueFrom.secretKeyRef");
         struct str name = value_text(value_path(var, env, "valueFrom.secretKeyRef.name"));
-        if (ref->kind == VALUE_STRUCT && !texts_has(&own->names, name))
+        if (ref->kind == VALUE_STRUCT && !text_list_has(&own->names, name))
             return err_set(e, ERR_FORBIDDEN,
                            "%s %.*s with envVar %.*s referencing secret.secretName=\"%.*s\" is not allowed because service "
                            "account %.*s does not reference that secret",
@@ -179,7 +179,7 @@ static enum err_code check_environment(const struct container *c, const char *so
     }
     EACH_ITEM(from, value_path(c->type, c->value, "envFrom")) {
         struct str name = value_text(value_path(source, from, "secretRef.name"));
-        if (value_path(source, from, "secretRef")->kind == VALUE_STRUCT && !texts_has(&own->names, name))
+        if (value_path(source, from, "secretRef")->kind == VALUE_STRUCT && !text_list_has(&own->names, name))
             return err_set(e, ERR_FORBIDDEN,
                            "%s %.*s with envFrom referencing secret.secretName=\"%.*s\" is not allowed because service "
                            "account %.*s does not reference that secret",
@@ -213,7 +213,7 @@ static enum err_code check_volumes(const struct admission_request *r, const stru
     const struct type *t = schema_type(STR("core/v1.Volume"));
     EACH_ITEM(volume, req_at(r, "spec.volumes")) {
         struct str name = value_text(value_path(t, volume, "secret.secretName"));
-        if (value_path(t, volume, "secret")->kind == VALUE_STRUCT && !texts_has(&own->names, name))
+        if (value_path(t, volume, "secret")->kind == VALUE_STRUCT && !text_list_has(&own->names, name))
             return err_set(e, ERR_FORBIDDEN,
                            "volume with secret.secretName=\"%.*s\" is not allowed because service account %.*s does not "
                            "reference that secret",
@@ -226,11 +226,11 @@ static enum err_code check_pull_secrets(const struct admission_request *r, const
                                         const struct own_secrets *own, struct err *e)
 {
     const struct type *t = schema_type(STR("core/v1.LocalObjectReference"));
-    struct texts names = names_in(r->arena, value_path(account_type(), account, "imagePullSecrets"), t->name);
+    struct text_list names = names_in(r->arena, value_path(account_type(), account, "imagePullSecrets"), t->name);
     unsigned i = 0;
     EACH_ITEM(ref, req_at(r, "spec.imagePullSecrets")) {
         struct str name = value_text(value_path(t, ref, "name"));
-        if (!texts_has(&names, name))
+        if (!text_list_has(&names, name))
             return err_set(e, ERR_FORBIDDEN,
                            "imagePullSecrets[%u].name=\"%.*s\" is not allowed because service account %.*s does not reference "
                            "that imagePullSecret",

@@ -99,7 +99,7 @@ bool user_is_node(const struct user *u, struct str *ret_name)
 
 /* ---- Texts ---- */
 
-void texts_add(struct texts *t, struct str text)
+void text_list_add(struct text_list *t, struct str text)
 {
     if (t->n == t->cap) {
         size_t cap = t->cap ? 2 * t->cap : 8;
@@ -112,7 +112,7 @@ void texts_add(struct texts *t, struct str text)
     t->at[t->n++] = text;
 }
 
-void texts_sort(struct texts *t)
+void text_list_sort(struct text_list *t)
 {
     size_t kept = 0;
     sort_stable(t->arena, t->at, t->n, sizeof(*t->at), sort_compare_strs);
@@ -122,12 +122,12 @@ void texts_sort(struct texts *t)
     t->n = kept;
 }
 
-bool texts_has(const struct texts *t, struct str text)
+bool text_list_has(const struct text_list *t, struct str text)
 {
     return t->n && bsearch(&text, t->at, t->n, sizeof(*t->at), sort_compare_strs);
 }
 
-const char *texts_join(const struct texts *t, const char *quote, const char *between)
+const char *text_list_join(const struct text_list *t, const char *quote, const char *between)
 {
     struct strbuf all;
     strbuf_init(&all, ERR_MESSAGE_BYTES_MAX);

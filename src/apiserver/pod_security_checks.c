@@ -29,10 +29,10 @@ static const char *one_or_more(const char *one, const char *more, size_t n)
 }
 
 /* `containers "a", "b"` */
-static const char *shown(const struct texts *containers)
+static const char *shown(const struct text_list *containers)
 {
     return arena_printf(containers->arena, "%s %s", one_or_more("container", "containers", containers->n),
-                        texts_join(containers, "\"", ", "));
+                        text_list_join(containers, "\"", ", "));
 }
 
 /* Windows knows none of what some checks are about, which they take into account since v1.25. */
@@ -51,7 +51,7 @@ static bool has_user_namespace(const struct security_pod *p)
 /* Who set something that is not allowed: the pod, containers, or both; and which values. */
 struct setters {
     bool pod;
-    struct texts containers, values;
+    struct text_list containers, values;
 };
 
 /* `pod and container "c"` */
@@ -70,16 +70,16 @@ static struct setters find_setters(const struct security_pod *p, const char *pat
     const struct value *own = of_spec(p, in_context);
     if (own->kind == VALUE_STRING && !allowed(value_text(own))) {
         s.pod = true;
-        texts_add(&s.values, value_text(own));
+        text_list_add(&s.values, value_text(own));
     }
     for (size_t i = 0; i < p->n_containers; i++) {
         const struct value *v = of_container(&p->containers[i], in_context);
         if (v->kind != VALUE_STRING || allowed(value_text(v)))
             continue;
-        texts_add(&s.containers, name_of(&p->containers[i]));
-        texts_add(&s.values, value_text(v));
+        text_list_add(&s.containers, name_of(&p->containers[i]));
+        text_list_add(&s.values, value_text(v));
     }
-    texts_sort(&s.values);
+    text_list_sort(&s.values);
     return s;
 }
 
@@ -110,97 +110,97 @@ static struct str annotation_shown(struct arena *a, const struct member *m)
     return shown_text;
 }
 
-static struct texts app_armor_annotations(const struct security_pod *p)
+static struct text_list app_armor_annotations(const struct security_pod *p)
 {
-    struct texts bad = { p->arena };
+    struct text_list bad = { p->arena };
     const struct value *map = value_path(schema_type(STR("meta/v1.ObjectMeta")), p->meta, "annotations");
     for (uint32_t i = 0; map->kind == VALUE_MAP && i < map->n; i++) {
         struct str profile = value_text(&map->members[i].value);
         bool allowed = !profile.n || str_is(profile, "runtime/default") || str_starts(profile, STR("localhost/"));
         if (!allowed && str_starts(map->members[i].key, STR("container.apparmor.security.beta.kubernetes.io/")))
-            texts_add(&bad, annotation_shown(p->arena, &map->members[i]));
+            text_list_add(&bad, annotation_shown(p->arena, &map->members[i]));
     }
-    texts_sort(&bad);
+    text_list_sort(&bad);
     return bad;
 }
 
 static bool app_armor(struct security_pod *p)
 {
     struct setters s = find_setters(p, "appArmorProfile.type", app_armor_type_allowed);
-    struct texts annotations = app_armor_annotations(p);
+    struct text_list annotations = app_armor_annotations(p);
     bool set = s.pod || s.containers.n;
     if (!set && !annotations.n)
         return true;
     for (size_t i = 0; i < annotations.n; i++)
-        texts_add(&s.values, annotations.at[i]);
+        text_list_add(&s.values, annotations.at[i]);
     const char *who = arena_printf(p->arena, "%s%s%s", set ? setters_shown(&s) : "", set && annotations.n ? " and " : "",
                                    annotations.n ? one_or_more("annotation", "annotations", annotations.n) : "");
     return refuse(p, one_or_more("forbidden AppArmor profile", "forbidden AppArmor profiles", s.values.n),
                   arena_printf(p->arena, "%s must not set AppArmor profile type to %s", who,
-                               texts_join(&s.values, "\"", ", ")));
+                               text_list_join(&s.values, "\"", ", ")));
 }
 
 static bool baseline_capabilities(struct security_pod *p)
 {
     static const char *const allowed[] = { "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD",
                                            "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT", NULL };
-    struct texts bad = { p->arena }, added = { p->arena };
+    struct text_list bad = { p->arena }, added = { p->arena };
     for (size_t i = 0; i < p->n_containers; i++) {
         size_t before = added.n;
         EACH_ITEM(c, of_container(&p->containers[i], "securityContext.capabilities.add"))
             if (!is_one_of(value_text(c), allowed))
-                texts_add(&added, value_text(c));
+                text_list_add(&added, value_text(c));
         if (added.n > before)
-            texts_add(&bad, name_of(&p->containers[i]));
+            text_list_add(&bad, name_of(&p->containers[i]));
     }
     if (!bad.n)
         return true;
-    texts_sort(&added);
+    text_list_sort(&added);
     return refuse(p, "non-default capabilities",
                   arena_printf(p->arena, "%s must not include %s in securityContext.capabilities.add", shown(&bad),
-                               texts_join(&added, "\"", ", ")));
+                               text_list_join(&added, "\"", ", ")));
 }
 
 static bool host_namespaces(struct security_pod *p)
 {
     static const char *const fields[] = { "hostNetwork", "hostPID", "hostIPC" };
-    struct texts set = { p->arena };
+    struct text_list set = { p->arena };
     for (size_t i = 0; i < 3; i++)
         if (of_spec(p, fields[i])->b)
-            texts_add(&set, str_of(arena_printf(p->arena, "%s=true", fields[i])));
-    return !set.n || refuse(p, "host namespaces", texts_join(&set, "", ", "));
+            text_list_add(&set, str_of(arena_printf(p->arena, "%s=true", fields[i])));
+    return !set.n || refuse(p, "host namespaces", text_list_join(&set, "", ", "));
 }
 
 static bool host_path_volumes(struct security_pod *p)
 {
     const struct type *t = schema_type(STR("core/v1.Volume"));
-    struct texts bad = { p->arena };
+    struct text_list bad = { p->arena };
     EACH_ITEM(volume, of_spec(p, "volumes"))
         if (value_path(t, volume, "hostPath")->kind == VALUE_STRUCT)
-            texts_add(&bad, value_text(value_path(t, volume, "name")));
+            text_list_add(&bad, value_text(value_path(t, volume, "name")));
     return !bad.n || refuse(p, "hostPath volumes", arena_printf(p->arena, "%s %s", one_or_more("volume", "volumes", bad.n),
-                                                                texts_join(&bad, "\"", ", ")));
+                                                                text_list_join(&bad, "\"", ", ")));
 }
 
 static bool host_ports(struct security_pod *p)
 {
     const struct type *t = schema_type(STR("core/v1.ContainerPort"));
-    struct texts bad = { p->arena }, ports = { p->arena };
+    struct text_list bad = { p->arena }, ports = { p->arena };
     for (size_t i = 0; i < p->n_containers; i++) {
         size_t before = ports.n;
         EACH_ITEM(port, of_container(&p->containers[i], "ports")) {
             int64_t number = value_path(t, port, "hostPort")->i;
             if (number)
-                texts_add(&ports, str_of(arena_printf(p->arena, "%lld", (long long)number)));
+                text_list_add(&ports, str_of(arena_printf(p->arena, "%lld", (long long)number)));
         }
         if (ports.n > before)
-            texts_add(&bad, name_of(&p->containers[i]));
+            text_list_add(&bad, name_of(&p->containers[i]));
     }
     if (!bad.n)
         return true;
-    texts_sort(&ports);
+    text_list_sort(&ports);
     return refuse(p, "hostPort", arena_printf(p->arena, "%s %s %s %s", shown(&bad), one_or_more("uses", "use", bad.n),
-                                              one_or_more("hostPort", "hostPorts", ports.n), texts_join(&ports, "", ", ")));
+                                              one_or_more("hostPort", "hostPorts", ports.n), text_list_join(&ports, "", ", ")));
 }
 
 static bool other_hosts(struct security_pod *p)
@@ -211,31 +211,31 @@ static bool other_hosts(struct security_pod *p)
         "lifecycle.postStart.httpGet.host", "lifecycle.postStart.tcpSocket.host", "lifecycle.preStop.httpGet.host",
         "lifecycle.preStop.tcpSocket.host",
     };
-    struct texts bad = { p->arena }, hosts = { p->arena };
+    struct text_list bad = { p->arena }, hosts = { p->arena };
     for (size_t i = 0; i < p->n_containers; i++)
         for (size_t k = 0; k < sizeof(paths) / sizeof(paths[0]); k++) {
             struct str host = value_text(of_container(&p->containers[i], paths[k]));
             if (!host.n)
                 continue;
-            texts_add(&bad, name_of(&p->containers[i]));
-            texts_add(&hosts, host);
+            text_list_add(&bad, name_of(&p->containers[i]));
+            text_list_add(&hosts, host);
         }
     if (!bad.n)
         return true;
-    texts_sort(&bad);
-    texts_sort(&hosts);
+    text_list_sort(&bad);
+    text_list_sort(&hosts);
     return refuse(p, "probe or lifecycle host",
                   arena_printf(p->arena, "%s %s %s %s", shown(&bad), one_or_more("uses", "use", bad.n),
                                one_or_more("probe or lifecycle host", "probe or lifecycle hosts", hosts.n),
-                               texts_join(&hosts, "\"", ", ")));
+                               text_list_join(&hosts, "\"", ", ")));
 }
 
 static bool privileged(struct security_pod *p)
 {
-    struct texts bad = { p->arena };
+    struct text_list bad = { p->arena };
     for (size_t i = 0; i < p->n_containers; i++)
         if (of_container(&p->containers[i], "securityContext.privileged")->b)
-            texts_add(&bad, name_of(&p->containers[i]));
+            text_list_add(&bad, name_of(&p->containers[i]));
     return !bad.n || refuse(p, "privileged",
                             arena_printf(p->arena, "%s must not set securityContext.privileged=true", shown(&bad)));
 }
@@ -249,7 +249,7 @@ static bool proc_mount(struct security_pod *p)
 {
     struct setters s = find_setters(p, "procMount", proc_mount_allowed);
     return !s.containers.n || refuse(p, "procMount", arena_printf(p->arena, "%s must not set securityContext.procMount to %s",
-                                                                  shown(&s.containers), texts_join(&s.values, "\"", ", ")));
+                                                                  shown(&s.containers), text_list_join(&s.values, "\"", ", ")));
 }
 
 static bool proc_mount_in_host(struct security_pod *p)
@@ -260,7 +260,7 @@ static bool proc_mount_in_host(struct security_pod *p)
 /* Types of SELinux options that are wrong, and whether any say who they are. */
 struct selinux {
     int minor;
-    struct texts types;
+    struct text_list types;
     bool user, role;
 };
 
@@ -279,7 +279,7 @@ static bool selinux_allowed(struct selinux *s, const struct value *options)
     bool wrong = !selinux_type_allowed(type, s->minor);
     bool user = value_text(value_path(t, options, "user")).n, role = value_text(value_path(t, options, "role")).n;
     if (wrong)
-        texts_add(&s->types, type);
+        text_list_add(&s->types, type);
     s->user |= user;
     s->role |= role;
     return !wrong && !user && !role;
@@ -292,42 +292,42 @@ static bool selinux(struct security_pod *p)
     who.pod = !selinux_allowed(&s, of_spec(p, "securityContext.seLinuxOptions"));
     for (size_t i = 0; i < p->n_containers; i++)
         if (!selinux_allowed(&s, of_container(&p->containers[i], "securityContext.seLinuxOptions")))
-            texts_add(&who.containers, name_of(&p->containers[i]));
+            text_list_add(&who.containers, name_of(&p->containers[i]));
     if (!who.pod && !who.containers.n)
         return true;
-    struct texts what = { p->arena };
-    texts_sort(&s.types);
+    struct text_list what = { p->arena };
+    text_list_sort(&s.types);
     if (s.types.n)
-        texts_add(&what, str_of(arena_printf(p->arena, "%s %s", one_or_more("type", "types", s.types.n),
-                                             texts_join(&s.types, "\"", ", "))));
+        text_list_add(&what, str_of(arena_printf(p->arena, "%s %s", one_or_more("type", "types", s.types.n),
+                                             text_list_join(&s.types, "\"", ", "))));
     if (s.user)
-        texts_add(&what, STR("user may not be set"));
+        text_list_add(&what, STR("user may not be set"));
     if (s.role)
-        texts_add(&what, STR("role may not be set"));
+        text_list_add(&what, STR("role may not be set"));
     return refuse(p, "seLinuxOptions", arena_printf(p->arena, "%s set forbidden securityContext.seLinuxOptions: %s",
-                                                    setters_shown(&who), texts_join(&what, "", "; ")));
+                                                    setters_shown(&who), text_list_join(&what, "", "; ")));
 }
 
 /* Before there was a field: of the pod, and one for each container. */
 static bool seccomp_annotations(struct security_pod *p)
 {
     const struct value *map = value_path(schema_type(STR("meta/v1.ObjectMeta")), p->meta, "annotations");
-    struct texts bad = { p->arena }, keys = { p->arena };
-    texts_add(&keys, STR("seccomp.security.alpha.kubernetes.io/pod"));
+    struct text_list bad = { p->arena }, keys = { p->arena };
+    text_list_add(&keys, STR("seccomp.security.alpha.kubernetes.io/pod"));
     for (size_t i = 0; i < p->n_containers; i++)
-        texts_add(&keys, str_of(arena_printf(p->arena, "container.seccomp.security.alpha.kubernetes.io/%.*s",
+        text_list_add(&keys, str_of(arena_printf(p->arena, "container.seccomp.security.alpha.kubernetes.io/%.*s",
                                              STR_ARG(name_of(&p->containers[i])))));
     for (size_t i = 0; i < keys.n; i++) {
         const struct value *v = value_member(map, keys.at[i]);
         struct str profile = v ? value_text(v) : STR("");
         if (v && !str_is(profile, "runtime/default") && !str_is(profile, "docker/default") &&
             !str_starts(profile, STR("localhost/")))
-            texts_add(&bad, annotation_shown(p->arena, &(struct member){ keys.at[i], *v }));
+            text_list_add(&bad, annotation_shown(p->arena, &(struct member){ keys.at[i], *v }));
     }
-    texts_sort(&bad);
+    text_list_sort(&bad);
     return !bad.n || refuse(p, "seccompProfile",
                             arena_printf(p->arena, "forbidden %s %s", one_or_more("annotation", "annotations", bad.n),
-                                         texts_join(&bad, "", ", ")));
+                                         text_list_join(&bad, "", ", ")));
 }
 
 static bool seccomp_allowed(struct str type)
@@ -342,7 +342,7 @@ static bool seccomp(struct security_pod *p)
     struct setters s = find_setters(p, "seccompProfile.type", seccomp_allowed);
     return (!s.pod && !s.containers.n) ||
            refuse(p, "seccompProfile", arena_printf(p->arena, "%s must not set securityContext.seccompProfile.type to %s",
-                                                    setters_shown(&s), texts_join(&s.values, "\"", ", ")));
+                                                    setters_shown(&s), text_list_join(&s.values, "\"", ", ")));
 }
 
 /* Names that are safe, with the release that said so. */
@@ -374,13 +374,13 @@ static bool is_safe(struct str sysctl, int minor)
 
 static bool sysctls(struct security_pod *p)
 {
-    struct texts bad = { p->arena };
+    struct text_list bad = { p->arena };
     EACH_ITEM(sysctl, of_spec(p, "securityContext.sysctls")) {
         struct str name = value_text(value_path(schema_type(STR("core/v1.Sysctl")), sysctl, "name"));
         if (!is_safe(name, p->minor))
-            texts_add(&bad, name);
+            text_list_add(&bad, name);
     }
-    return !bad.n || refuse(p, "forbidden sysctls", texts_join(&bad, "", ", "));
+    return !bad.n || refuse(p, "forbidden sysctls", text_list_join(&bad, "", ", "));
 }
 
 static bool windows_host_process(struct security_pod *p)
@@ -389,7 +389,7 @@ static bool windows_host_process(struct security_pod *p)
     s.pod = of_spec(p, "securityContext.windowsOptions.hostProcess")->b;
     for (size_t i = 0; i < p->n_containers; i++)
         if (of_container(&p->containers[i], "securityContext.windowsOptions.hostProcess")->b)
-            texts_add(&s.containers, name_of(&p->containers[i]));
+            text_list_add(&s.containers, name_of(&p->containers[i]));
     return (!s.pod && !s.containers.n) ||
            refuse(p, "hostProcess", arena_printf(p->arena, "%s must not set securityContext.windowsOptions.hostProcess=true",
                                                  setters_shown(&s)));
@@ -399,11 +399,11 @@ static bool windows_host_process(struct security_pod *p)
 
 static bool privilege_escalation(struct security_pod *p)
 {
-    struct texts bad = { p->arena };
+    struct text_list bad = { p->arena };
     for (size_t i = 0; !is_windows(p) && i < p->n_containers; i++) {
         const struct value *v = of_container(&p->containers[i], "securityContext.allowPrivilegeEscalation");
         if (v->kind != VALUE_BOOL || v->b)
-            texts_add(&bad, name_of(&p->containers[i]));
+            text_list_add(&bad, name_of(&p->containers[i]));
     }
     return !bad.n ||
            refuse(p, "allowPrivilegeEscalation != false",
@@ -420,26 +420,26 @@ static bool drops_all(const struct container *c)
 
 static bool restricted_capabilities(struct security_pod *p)
 {
-    struct texts keeping = { p->arena }, adding = { p->arena }, added = { p->arena };
+    struct text_list keeping = { p->arena }, adding = { p->arena }, added = { p->arena };
     for (size_t i = 0; !is_windows(p) && i < p->n_containers; i++) {
         size_t before = added.n;
         if (!drops_all(&p->containers[i]))
-            texts_add(&keeping, name_of(&p->containers[i]));
+            text_list_add(&keeping, name_of(&p->containers[i]));
         EACH_ITEM(c, of_container(&p->containers[i], "securityContext.capabilities.add"))
             if (!str_is(value_text(c), "NET_BIND_SERVICE"))
-                texts_add(&added, value_text(c));
+                text_list_add(&added, value_text(c));
         if (added.n > before)
-            texts_add(&adding, name_of(&p->containers[i]));
+            text_list_add(&adding, name_of(&p->containers[i]));
     }
     if (!keeping.n && !adding.n)
         return true;
-    texts_sort(&added);
+    text_list_sort(&added);
     const char *first = "", *second = "";
     if (keeping.n)
         first = arena_printf(p->arena, "%s must set securityContext.capabilities.drop=[\"ALL\"]", shown(&keeping));
     if (adding.n)
         second = arena_printf(p->arena, "%s must not include %s in securityContext.capabilities.add", shown(&adding),
-                              texts_join(&added, "\"", ", "));
+                              text_list_join(&added, "\"", ", "));
     return refuse(p, "unrestricted capabilities", arena_printf(p->arena, "%s%s%s", first, *first && *second ? "; " : "", second));
 }
 
@@ -455,30 +455,30 @@ enum { HARMLESS_FIELDS = 9, VOLUME_FIELDS = sizeof(volume_fields) / sizeof(volum
 static bool restricted_volumes(struct security_pod *p)
 {
     const struct type *t = schema_type(STR("core/v1.Volume"));
-    struct texts bad = { p->arena }, kinds = { p->arena };
+    struct text_list bad = { p->arena }, kinds = { p->arena };
     EACH_ITEM(volume, of_spec(p, "volumes")) {
         size_t i = 0;
         while (i < VOLUME_FIELDS && value_path(t, volume, volume_fields[i])->kind == VALUE_ABSENT)
             i++;
         if (i < HARMLESS_FIELDS)
             continue;
-        texts_add(&bad, value_text(value_path(t, volume, "name")));
-        texts_add(&kinds, str_of(i < VOLUME_FIELDS ? volume_fields[i] : "unknown"));
+        text_list_add(&bad, value_text(value_path(t, volume, "name")));
+        text_list_add(&kinds, str_of(i < VOLUME_FIELDS ? volume_fields[i] : "unknown"));
     }
     if (!bad.n)
         return true;
-    texts_sort(&kinds);
+    text_list_sort(&kinds);
     return refuse(p, "restricted volume types",
                   arena_printf(p->arena, "%s %s %s %s %s", one_or_more("volume", "volumes", bad.n),
-                               texts_join(&bad, "\"", ", "), one_or_more("uses", "use", bad.n),
+                               text_list_join(&bad, "\"", ", "), one_or_more("uses", "use", bad.n),
                                one_or_more("restricted volume type", "restricted volume types", kinds.n),
-                               texts_join(&kinds, "\"", ", ")));
+                               text_list_join(&kinds, "\"", ", ")));
 }
 
 static bool run_as_non_root(struct security_pod *p)
 {
     struct setters s = { .containers = { p->arena } };
-    struct texts silent = { p->arena };
+    struct text_list silent = { p->arena };
     const struct value *own = of_spec(p, "securityContext.runAsNonRoot");
     if (has_user_namespace(p))
         return true;
@@ -486,7 +486,7 @@ static bool run_as_non_root(struct security_pod *p)
     for (size_t i = 0; i < p->n_containers; i++) {
         const struct value *v = of_container(&p->containers[i], "securityContext.runAsNonRoot");
         if (v->kind == VALUE_BOOL ? !v->b : !own->b)
-            texts_add(v->kind == VALUE_BOOL ? &s.containers : &silent, name_of(&p->containers[i]));
+            text_list_add(v->kind == VALUE_BOOL ? &s.containers : &silent, name_of(&p->containers[i]));
     }
     if (s.pod || s.containers.n)
         return refuse(p, "runAsNonRoot != true",
@@ -508,7 +508,7 @@ static bool run_as_user(struct security_pod *p)
     s.pod = is_root(of_spec(p, "securityContext.runAsUser"));
     for (size_t i = 0; i < p->n_containers; i++)
         if (is_root(of_container(&p->containers[i], "securityContext.runAsUser")))
-            texts_add(&s.containers, name_of(&p->containers[i]));
+            text_list_add(&s.containers, name_of(&p->containers[i]));
     return (!s.pod && !s.containers.n) ||
            refuse(p, "runAsUser=0", arena_printf(p->arena, "%s must not set runAsUser=0", setters_shown(&s)));
 }
@@ -519,11 +519,11 @@ static bool restricted_seccomp(struct security_pod *p)
         return true;
     if (!seccomp(p))
         return false;
-    struct texts silent = { p->arena };
+    struct text_list silent = { p->arena };
     bool set = of_spec(p, "securityContext.seccompProfile")->kind == VALUE_STRUCT;
     for (size_t i = 0; !set && i < p->n_containers; i++)
         if (of_container(&p->containers[i], "securityContext.seccompProfile")->kind != VALUE_STRUCT)
-            texts_add(&silent, name_of(&p->containers[i]));
+            text_list_add(&silent, name_of(&p->containers[i]));
     return !silent.n || refuse(p, "seccompProfile",
                                arena_printf(p->arena,
                                             "pod or %s must set securityContext.seccompProfile.type to \"RuntimeDefault\" or "
