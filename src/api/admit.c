@@ -65,8 +65,8 @@ enum err_code admit_priority(struct arena *a, const struct value *pod, const str
     const struct value *own = at(pod, "spec.preemptionPolicy");
     if (own->kind == VALUE_STRING && !value_equal(own, &policy))
         return err_set(e, ERR_FORBIDDEN,
-                       "the string value of PreemptionPolicy (%.*s) must not be provided in pod spec; priority admission "
-                       "controller computed %.*s from the given PriorityClass name",
+                       "the string value of PreemptionPolicy (%.*s) must not be provided in pod spec; priority "
+                       "admission controller computed %.*s from the given PriorityClass name",
                        STR_ARG(value_text(own)), STR_ARG(value_text(&policy)));
     *ret_pod = *pod;
     set(a, ret_pod, "spec.priority", value_int(priority));
@@ -218,7 +218,8 @@ static struct value fill_container(struct arena *a, const struct value *containe
         if (!fill_from(a, &filled, value_path(item_type(), item, parts[i].from), note))
             continue;
         changed = edit_set(a, t, &changed, parts[i].path, filled);
-        strbuf_printf(note, " %s for %s %.*s", parts[i].word, sort, STR_ARG(value_text(value_path(t, container, "name"))));
+        strbuf_printf(note, " %s for %s %.*s", parts[i].word, sort,
+                      STR_ARG(value_text(value_path(t, container, "name"))));
     }
     return changed;
 }
@@ -282,7 +283,8 @@ static enum err_code findings_error(const struct findings *f, struct err *e)
     strbuf_init(&all, ERR_MESSAGE_BYTES_MAX);
     for (unsigned i = 0; i < f->n; i++)
         strbuf_printf(&all, "%s%s", i ? ", " : "", f->texts[i]);
-    enum err_code rc = f->n ? err_set(e, ERR_FORBIDDEN, f->n > 1 ? "[%.*s]" : "%.*s", STR_ARG(strbuf_str(&all))) : ERR_OK;
+    const char *format = f->n > 1 ? "[%.*s]" : "%.*s";
+    enum err_code rc = f->n ? err_set(e, ERR_FORBIDDEN, format, STR_ARG(strbuf_str(&all))) : ERR_OK;
     strbuf_fini(&all);
     return rc;
 }
@@ -305,7 +307,8 @@ static void check_min(struct findings *f, struct str key, const struct quantity 
 {
     struct quantity request, limit;
     struct str text = quantity_text(f->a, min);
-    const char *begin = arena_printf(f->a, "minimum %.*s usage per %s is %.*s", STR_ARG(key), asked->sort, STR_ARG(text));
+    const char *begin = arena_printf(f->a, "minimum %.*s usage per %s is %.*s", STR_ARG(key), asked->sort,
+                                     STR_ARG(text));
     if (!amount_of(f->a, &asked->requests, key, &request))
         found(f, arena_printf(f->a, "%s.  No request is specified", begin));
     else if (quantity_cmp(&request, min) < 0)
@@ -318,7 +321,8 @@ static void check_max(struct findings *f, struct str key, const struct quantity 
 {
     struct quantity request, limit;
     struct str text = quantity_text(f->a, max);
-    const char *begin = arena_printf(f->a, "maximum %.*s usage per %s is %.*s", STR_ARG(key), asked->sort, STR_ARG(text));
+    const char *begin = arena_printf(f->a, "maximum %.*s usage per %s is %.*s", STR_ARG(key), asked->sort,
+                                     STR_ARG(text));
     if (!amount_of(f->a, &asked->limits, key, &limit))
         found(f, arena_printf(f->a, "%s.  No limit is specified", begin));
     else if (quantity_cmp(&limit, max) > 0)
@@ -332,7 +336,8 @@ static void check_max_request(struct findings *f, struct str key, const struct q
 {
     struct quantity request;
     struct str text = quantity_text(f->a, max);
-    const char *begin = arena_printf(f->a, "maximum %.*s usage per %s is %.*s", STR_ARG(key), asked->sort, STR_ARG(text));
+    const char *begin = arena_printf(f->a, "maximum %.*s usage per %s is %.*s", STR_ARG(key), asked->sort,
+                                     STR_ARG(text));
     if (!amount_of(f->a, &asked->requests, key, &request))
         found(f, arena_printf(f->a, "%s.  No request is specified", begin));
     else if (quantity_cmp(&request, max) > 0)
@@ -408,7 +413,8 @@ enum err_code admit_check_limits(struct arena *a, const struct value *pod, const
     return findings_error(&f, e);
 }
 
-enum err_code admit_check_claim_limits(struct arena *a, const struct value *claim, const struct value *range, struct err *e)
+enum err_code admit_check_claim_limits(struct arena *a, const struct value *claim, const struct value *range,
+                                       struct err *e)
 {
     struct findings f = { .a = a };
     const struct type *t = schema_type(STR("core/v1.PersistentVolumeClaim"));

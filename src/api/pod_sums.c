@@ -1,7 +1,7 @@
 /* api/pod_sums.c - see pod_sums.h.
  *
- * Resource by resource, not container by container: a pod may name as many resources as it has bytes, and a map that grows
- * with every container would be copied as often. */
+ * Resource by resource, not container by container: a pod may name as many resources as it has bytes, and a map that
+ * grows with every container would be copied as often. */
 #include "api/pod_sums.h"
 
 #include "api/quantity.h"
@@ -109,8 +109,8 @@ static void fold_before(struct arena *a, struct fold *f, const struct quantity *
     f->before = true;
 }
 
-/* Parts come in the order of the enum: what is before the containers, they, the pod as a whole, overhead. Of `limits`, overhead
- * counts only where there is one. */
+/* Parts come in the order of the enum: what is before the containers, they, the pod as a whole, overhead. Of
+ * `limits`, overhead counts only where there is one. */
 static struct quantity sum_of(struct arena *a, const struct part *at, size_t n, bool limits)
 {
     struct fold f = { 0 };

@@ -1,7 +1,8 @@
 /* api/pod_sums.h - what a pod asks for in all, of its generic value.
  *
  * Containers run at once, init containers one after another before them, those that restart always beside all that
- * follows; overhead is added, to limits only where there is one. Requests of the pod as a whole take the place of the sum.
+ * follows; overhead is added, to limits only where there is one. Requests of the pod as a whole take the place of
+ * the sum.
  *
  * Thread: any. Memory: the arena. */
 #pragma once

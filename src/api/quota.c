@@ -25,11 +25,16 @@ static bool names_namespaces(const struct type *t, const struct value *term)
 
 static bool looks_elsewhere(const struct value *pod)
 {
-    static const char *const required[] = { "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution",
-                                            "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution" };
-    static const char *const preferred[] = { "spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution",
-                                             "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution" };
-    const struct type *t = schema_type(STR("core/v1.PodAffinityTerm")), *w = schema_type(STR("core/v1.WeightedPodAffinityTerm"));
+    static const char *const required[] = {
+        "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+        "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+    };
+    static const char *const preferred[] = {
+        "spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution",
+        "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution",
+    };
+    const struct type *t = schema_type(STR("core/v1.PodAffinityTerm"));
+    const struct type *w = schema_type(STR("core/v1.WeightedPodAffinityTerm"));
     for (size_t i = 0; i < 2; i++) {
         const struct value *must = of_pod(pod, required[i]), *may = of_pod(pod, preferred[i]);
         for (uint32_t k = 0; must->kind == VALUE_LIST && k < must->n; k++)
@@ -159,8 +164,8 @@ static bool says_as_a_whole(const struct value *pod)
     return (maps[0]->kind == VALUE_MAP && maps[0]->n) || (maps[1]->kind == VALUE_MAP && maps[1]->n);
 }
 
-enum err_code quota_check_words(struct arena *a, struct str quota, const struct value *hard, const struct quota_object *o,
-                                struct err *e)
+enum err_code quota_check_words(struct arena *a, struct str quota, const struct value *hard,
+                                const struct quota_object *o, struct err *e)
 {
     if (o->sort != QUOTA_PODS || says_as_a_whole(o->value))
         return ERR_OK;
@@ -170,11 +175,13 @@ enum err_code quota_check_words(struct arena *a, struct str quota, const struct 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         strbuf_reset(&names);
         if (value_member(hard, str_of(words[i].resource)) && add_silent(a, o->value, i, &names))
-            strbuf_printf(&lacking, "%s%s for: %.*s", lacking.n ? "; " : "", words[i].resource, STR_ARG(strbuf_str(&names)));
+            strbuf_printf(&lacking, "%s%s for: %.*s", lacking.n ? "; " : "", words[i].resource,
+                          STR_ARG(strbuf_str(&names)));
     }
     enum err_code rc = ERR_OK;
     if (lacking.n)
-        rc = err_set(e, ERR_FORBIDDEN, "failed quota: %.*s: must specify %.*s", STR_ARG(quota), STR_ARG(strbuf_str(&lacking)));
+        rc = err_set(e, ERR_FORBIDDEN, "failed quota: %.*s: must specify %.*s", STR_ARG(quota),
+                     STR_ARG(strbuf_str(&lacking)));
     strbuf_fini(&names);
     strbuf_fini(&lacking);
     return rc;
@@ -193,9 +200,10 @@ static struct quantity amount(struct arena *a, const struct value *map, struct s
     return q;
 }
 
-/* What the change adds to the use of a resource; never less than nothing: only a controller finds out what became free. */
-static enum err_code added(struct arena *a, const struct quota_change *c, struct str resource, struct quantity *ret_more,
-                           struct err *e)
+/* What the change adds to the use of a resource; never less than nothing: only a controller finds out what became
+ * free. */
+static enum err_code added(struct arena *a, const struct quota_change *c, struct str resource,
+                           struct quantity *ret_more, struct err *e)
 {
     *ret_more = quota_amount(a, c->object, resource);
     if (!c->old)
@@ -236,8 +244,8 @@ enum err_code quota_charge(struct arena *a, const struct quota_change *c, struct
         all = edit_member(a, &all, resource, value_string(quantity_text(a, &sum)));
     }
     if (*requested && !c->only_counts)
-        return err_set(e, ERR_FORBIDDEN, "exceeded quota: %.*s, requested: %s, used: %s, limited: %s", STR_ARG(c->quota),
-                       requested, before, limited);
+        return err_set(e, ERR_FORBIDDEN, "exceeded quota: %.*s, requested: %s, used: %s, limited: %s",
+                       STR_ARG(c->quota), requested, before, limited);
     *ret_used = all;
     return ERR_OK;
 }
@@ -253,5 +261,6 @@ enum err_code quota_admit(struct arena *a, const struct value *quota, const stru
         return ERR_OK;
     if (quota_check_words(a, name, hard, &o, e))
         return e->code;
-    return quota_charge(a, &(struct quota_change){ .quota = name, .hard = hard, .used = used, .object = &o }, ret_used, e);
+    struct quota_change change = { .quota = name, .hard = hard, .used = used, .object = &o };
+    return quota_charge(a, &change, ret_used, e);
 }

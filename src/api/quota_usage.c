@@ -58,7 +58,8 @@ static struct value larger(struct arena *a, const struct value *x, const struct 
     for (uint32_t i = 0; i < n_x; i++) {
         struct quantity mine = member_amount(a, x, x->members[i].key), other = member_amount(a, y, x->members[i].key);
         bool keeps = !value_member(y, x->members[i].key) || quantity_cmp(&mine, &other) >= 0;
-        members[n++] = keeps ? x->members[i] : (struct member){ x->members[i].key, *value_member(y, x->members[i].key) };
+        members[n++] = keeps ? x->members[i] : (struct member){ x->members[i].key,
+                                                                *value_member(y, x->members[i].key) };
     }
     for (uint32_t i = 0; i < n_y; i++)
         if (!value_member(x, y->members[i].key))
@@ -77,13 +78,15 @@ static bool resize_is_infeasible(const struct value *pod)
 }
 
 /* A container that is being resized uses what it still has and what it is to have, whatever is more. */
-static struct value with_status(struct arena *a, const struct value *container, const struct value *status, bool infeasible)
+static struct value with_status(struct arena *a, const struct value *container, const struct value *status,
+                                bool infeasible)
 {
     const struct type *t = schema_type(STR("core/v1.Container")), *s = schema_type(STR("core/v1.ContainerStatus"));
     const struct value none = { 0 };
     if (value_path(s, status, "resources")->kind != VALUE_STRUCT)
         return *container;
-    struct value requests = larger(a, value_path(s, status, "resources.requests"), value_path(s, status, "allocatedResources"));
+    struct value requests = larger(a, value_path(s, status, "resources.requests"),
+                                   value_path(s, status, "allocatedResources"));
     requests = larger(a, infeasible ? &none : value_path(t, container, "resources.requests"), &requests);
     struct value limits = larger(a, infeasible ? &none : value_path(t, container, "resources.limits"),
                                  value_path(s, status, "resources.limits"));
@@ -113,7 +116,8 @@ static void use_statuses(struct arena *a, struct value *pod, const char *list_pa
     struct value *items = ARENA_NEW_N(a, struct value, list->n);
     for (uint32_t i = 0; i < list->n; i++) {
         const struct value *status = value_member(&statuses, value_text(value_path(c, &list->items[i], "name")));
-        bool counts = status && (!init || str_is(value_text(value_path(c, &list->items[i], "restartPolicy")), "Always"));
+        bool counts = status &&
+            (!init || str_is(value_text(value_path(c, &list->items[i], "restartPolicy")), "Always"));
         items[i] = counts ? with_status(a, &list->items[i], status, infeasible) : list->items[i];
     }
     *pod = edit_set(a, t, pod, list_path, value_list(items, list->n));
@@ -204,7 +208,8 @@ static struct quantity claim_amount(struct arena *a, const struct quota_object *
 
 static bool service_counts(struct str resource)
 {
-    static const char *const names[] = { "count/services", "services", "services.nodeports", "services.loadbalancers", NULL };
+    static const char *const names[] = { "count/services", "services", "services.nodeports", "services.loadbalancers",
+                                         NULL };
     return is_one_of(resource, names);
 }
 
@@ -337,7 +342,8 @@ enum quota_sort quota_sort_of(struct str plural, struct str group)
     return QUOTA_OBJECTS;
 }
 
-struct quota_object quota_object(struct arena *a, struct str plural, struct str group, const struct value *v, int64_t now_s)
+struct quota_object quota_object(struct arena *a, struct str plural, struct str group, const struct value *v,
+                                 int64_t now_s)
 {
     struct quota_object o = { .sort = quota_sort_of(plural, group), .plural = plural, .group = group, .value = v };
     if (o.sort != QUOTA_PODS)

@@ -17,8 +17,8 @@ static enum err_code always_deny(struct admission_request *r, struct err *e)
 
 enum { ON_WRITE = ON_CREATE | ON_UPDATE, ON_CHANGE = ON_WRITE | ON_DELETE, ON_ANY = ON_CHANGE | ON_CONNECT };
 
-/* A plugin without functions has nothing to do here: webhooks and policies are objects that nobody evaluates yet, and some
- * plugins are about features that the server does not have. */
+/* A plugin without functions has nothing to do here: webhooks and policies are objects that nobody evaluates yet,
+ * and some plugins are about features that the server does not have. */
 const struct admission_plugin admission_plugins[] = {
     { "AlwaysAdmit", false, PLUGIN_WORKS, ON_ANY, NULL, NULL },
     { "NamespaceAutoProvision", false, PLUGIN_MISSING, ON_CREATE, NULL, NULL },
@@ -35,7 +35,8 @@ const struct admission_plugin admission_plugins[] = {
     { "PodNodeSelector", false, PLUGIN_WORKS, ON_CREATE, pod_node_selector_admit, pod_node_selector_validate },
     { "Priority", true, PLUGIN_WORKS, ON_CHANGE, priority_admit, priority_validate },
     { "DefaultTolerationSeconds", true, PLUGIN_WORKS, ON_WRITE, default_tolerations, NULL },
-    { "PodTolerationRestriction", false, PLUGIN_WORKS, ON_WRITE, toleration_restriction_admit, toleration_restriction_validate },
+    { "PodTolerationRestriction", false, PLUGIN_WORKS, ON_WRITE, toleration_restriction_admit,
+      toleration_restriction_validate },
     { "EventRateLimit", false, PLUGIN_MISSING, ON_WRITE, NULL, NULL },
     { "ExtendedResourceToleration", false, PLUGIN_WORKS, ON_WRITE, extended_resource_toleration, NULL },
     { "DefaultStorageClass", true, PLUGIN_WORKS, ON_CREATE, default_storage_class, NULL },
@@ -118,7 +119,8 @@ static void add_overlap(struct text_list *wrong, const struct admission_options 
     text_list_sort(&both);
     if (both.n)
         text_list_add(wrong, str_of(arena_printf(wrong->arena,
-                                             "[%s] in enable-admission-plugins and disable-admission-plugins overlapped",
+                                             "[%s] in enable-admission-plugins and disable-admission-plugins "
+                                             "overlapped",
                                              text_list_join(&both, "", " "))));
 }
 
@@ -131,7 +133,9 @@ static enum err_code check_names(const struct admission_options *o, struct err *
     for (const char *const *name = o->enable; name && *name; name++) {
         int i = find_plugin(*name);
         if (i >= 0 && admission_plugins[i].standing == PLUGIN_MISSING)
-            text_list_add(&wrong, str_of(arena_printf(e->arena, "enable-admission-plugins plugin \"%s\" is not implemented", *name)));
+            text_list_add(&wrong,
+                          str_of(arena_printf(e->arena, "enable-admission-plugins plugin \"%s\" is not implemented",
+                                              *name)));
     }
     if (!wrong.n)
         return ERR_OK;
@@ -145,13 +149,13 @@ static void add_metrics(struct admission *a, struct metrics *m)
     static const double bounds[] = { 0.005, 0.025, 0.1, 0.5, 1.0, 2.5 };
     a->by_plugin = metrics_add_histogram(m, &(struct metric_desc){
         .name = "apiserver_admission_controller_admission_duration_seconds",
-        .help = "Admission controller latency histogram in seconds, identified by name and broken out for each operation and "
-                "API resource and type (validate or admit).",
+        .help = "Admission controller latency histogram in seconds, identified by name and broken out for each "
+                "operation and API resource and type (validate or admit).",
         .labels = { "name", "type", "operation", "rejected" }, .stability = STABILITY_STABLE }, bounds, 6);
     a->by_pass = metrics_add_histogram(m, &(struct metric_desc){
         .name = "apiserver_admission_step_admission_duration_seconds",
-        .help = "Admission sub-step latency histogram in seconds, broken out for each operation and API resource and step type "
-                "(validate or admit).",
+        .help = "Admission sub-step latency histogram in seconds, broken out for each operation and API resource and "
+                "step type (validate or admit).",
         .labels = { "type", "operation", "rejected" }, .stability = STABILITY_STABLE }, bounds, 6);
 }
 
@@ -162,8 +166,8 @@ static void observe(struct series **kept, struct metric *metric, const struct st
     series_observe(*kept, (double)ns / CLOCK_NS_PER_SECOND);
 }
 
-static void note_plugin(struct admission *a, int plugin, enum pass pass, const struct admission_request *r, bool refused,
-                        int64_t ns)
+static void note_plugin(struct admission *a, int plugin, enum pass pass, const struct admission_request *r,
+                        bool refused, int64_t ns)
 {
     struct str labels[] = { str_of(admission_plugins[plugin].name), str_of(pass_names[pass]),
                             str_of(operation_names[r->operation]), refused ? STR("true") : STR("false") };
@@ -187,7 +191,8 @@ static enum err_code complete_refusal(const struct admission_request *r, struct 
     const struct resource *s = r->resource;
     if (e->code != ERR_FORBIDDEN)
         return e->code;
-    const char *kind = arena_printf(e->arena, "%.*s%s%.*s", STR_ARG(s->plural), s->group.n ? "." : "", STR_ARG(s->group));
+    const char *kind = arena_printf(e->arena, "%.*s%s%.*s", STR_ARG(s->plural), s->group.n ? "." : "",
+                                    STR_ARG(s->group));
     struct strbuf quoted;
     strbuf_init(&quoted, STRBUF_NO_MAX);
     strbuf_add_quoted_shown(&quoted, req_shown_name(r));

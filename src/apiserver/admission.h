@@ -1,11 +1,12 @@
-/* apiserver/admission.h - plugins that change or refuse what is written, after authorization and before it is stored.
+/* apiserver/admission.h - plugins that change or refuse what is written, after authorization and before it is
+ * stored.
  *
- * First all plugins that are on may change the object (`admit`), in upstream's order, then all may refuse it (`validate`). A
- * refusal is ERR_FORBIDDEN with the text behind `pods "x" is forbidden: `, which the chain adds, and it sets kind and name of
- * the error for the details of the Status; errors of other codes are complete as plugins tell them. Plugins
- * read other objects through stored.h and write nothing by themselves: what must be stored together with the object (quota
- * that is used up) goes into `also`, and the whole is one commit of the store; when it is refused because something of it
- * changed, the request is tried again from the beginning.
+ * First all plugins that are on may change the object (`admit`), in upstream's order, then all may refuse it
+ * (`validate`). A refusal is ERR_FORBIDDEN with the text behind `pods "x" is forbidden: `, which the chain adds, and
+ * it sets kind and name of the error for the details of the Status; errors of other codes are complete as plugins
+ * tell them. Plugins read other objects through stored.h and write nothing by themselves: what must be stored
+ * together with the object (quota that is used up) goes into `also`, and the whole is one commit of the store; when
+ * it is refused because something of it changed, the request is tried again from the beginning.
  *
  * Defaults (api/defaults.h) are applied before the first pass, and once more behind it.
  *
@@ -44,7 +45,8 @@ struct admission_request {
     bool dry_run;
     int64_t now_ns;                  /* wall clock */
     struct warnings *warnings;
-    const char *cause_reason, *cause_message, *cause_field; /* set by who refuses; the one cause of the Status; or NULL */
+    /* set by who refuses; the one cause of the Status; or NULL */
+    const char *cause_reason, *cause_message, *cause_field;
     const struct field_errors *errors; /* set by who refuses with ERR_INVALID: the causes of the Status; or NULL */
     struct admission_also also[ADMISSION_ALSO_MAX];
     uint32_t n_also;
@@ -78,7 +80,8 @@ typedef enum authz_verdict admission_authorize(void *context, struct arena *a, c
 
 struct admission_options {
     const char *const *enable, *const *disable; /* names; end with NULL; or NULL */
-    admission_authorize *authorize;             /* for plugins that ask whether the user may do something else, too; NULL: he may */
+    /* for plugins that ask whether the user may do something else, too; NULL: he may */
+    admission_authorize *authorize;
     void *authorize_context;
     struct metrics *metrics; /* where durations are shown; or NULL. Outlives the chain */
 };

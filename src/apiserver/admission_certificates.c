@@ -1,5 +1,5 @@
-/* CertificateApproval, CertificateSigning: who may approve and sign requests of a signer. CertificateSubjectRestriction: nobody
- * gets a certificate for system:masters from the signer of clients. */
+/* CertificateApproval, CertificateSigning: who may approve and sign requests of a signer.
+ * CertificateSubjectRestriction: nobody gets a certificate for system:masters from the signer of clients. */
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
@@ -15,7 +15,8 @@ static bool may_use_signer(const struct admission_request *r, const char *verb, 
     struct str domain = str_first(signer, str_index(signer, '/'));
     struct str names[] = { signer, str_of(arena_printf(r->arena, "%.*s/*", STR_ARG(domain))) };
     for (size_t i = 0; i < 2; i++) {
-        struct authz_attributes q = { .user = r->user, .verb = str_of(verb), .is_resource = true, .group = STR(CSR_GROUP),
+        struct authz_attributes q = { .user = r->user, .verb = str_of(verb), .is_resource = true,
+                                      .group = STR(CSR_GROUP),
                                       .version = STR("*"), .resource = STR("signers"), .name = names[i] };
         struct str reason;
         if (req_may(r, &q, &reason))
@@ -29,7 +30,8 @@ enum err_code certificate_approval(struct admission_request *r, struct err *e)
     struct str signer = value_text(req_old(r, "spec.signerName"));
     if (!req_is_sub(r, CSR_PLURAL, CSR_GROUP, "approval") || may_use_signer(r, "approve", signer))
         return ERR_OK;
-    return err_set(e, ERR_FORBIDDEN, "user not permitted to approve requests with signerName \"%.*s\"", STR_ARG(signer));
+    return err_set(e, ERR_FORBIDDEN, "user not permitted to approve requests with signerName \"%.*s\"",
+                   STR_ARG(signer));
 }
 
 enum err_code certificate_signing(struct admission_request *r, struct err *e)
@@ -89,6 +91,7 @@ enum err_code certificate_subject(struct admission_request *r, struct err *e)
         return err_set(e, ERR_FORBIDDEN, "failed to parse CSR: PEM block type must be CERTIFICATE REQUEST");
     for (size_t i = 0; i < organizations.n; i++)
         if (str_is(organizations.at[i], GROUP_MASTERS))
-            return err_set(e, ERR_FORBIDDEN, "use of " CLIENT_SIGNER " signer with system:masters group is not allowed");
+            return err_set(e, ERR_FORBIDDEN,
+                           "use of " CLIENT_SIGNER " signer with system:masters group is not allowed");
     return ERR_OK;
 }

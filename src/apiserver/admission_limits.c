@@ -1,5 +1,5 @@
-/* LimitRanger: what containers do not ask for comes from the LimitRanges of the namespace, and what is outside of one is
- * refused (api/admit.h). Pods are looked at when they are new and when they are resized, claims always. */
+/* LimitRanger: what containers do not ask for comes from the LimitRanges of the namespace, and what is outside of
+ * one is refused (api/admit.h). Pods are looked at when they are new and when they are resized, claims always. */
 #include "api/admit.h"
 #include "apiserver/admission_priv.h"
 

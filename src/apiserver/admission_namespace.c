@@ -1,5 +1,5 @@
-/* NamespaceLifecycle: nothing is created or changed in a namespace that is not there, nothing created in one that goes, and
- * some namespaces stay. NamespaceExists: the first of these alone, for deletions too. */
+/* NamespaceLifecycle: nothing is created or changed in a namespace that is not there, nothing created in one that
+ * goes, and some namespaces stay. NamespaceExists: the first of these alone, for deletions too. */
 #include "apiserver/admission_priv.h"
 
 static bool stays_forever(struct str name)

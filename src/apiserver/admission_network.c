@@ -11,9 +11,11 @@ static const struct type *class_type(void)
 static const struct value *default_class(const struct admission_request *r)
 {
     const struct value **classes, *best = NULL;
-    size_t n = stored_list(r->objects, stored_resource("ingressclasses", "networking.k8s.io"), STR(""), r->arena, &classes);
+    size_t n = stored_list(r->objects, stored_resource("ingressclasses", "networking.k8s.io"), STR(""), r->arena,
+                           &classes);
     for (size_t i = 0; i < n; i++) {
-        const struct value *mark = meta_annotation(class_type(), classes[i], "ingressclass.kubernetes.io/is-default-class");
+        const struct value *mark = meta_annotation(class_type(), classes[i],
+                                                   "ingressclass.kubernetes.io/is-default-class");
         if (mark && str_is(value_text(mark), "true") &&
             (!best || value_path(class_type(), classes[i], "metadata.creationTimestamp")->i >
                           value_path(class_type(), best, "metadata.creationTimestamp")->i))
@@ -25,7 +27,8 @@ static const struct value *default_class(const struct admission_request *r)
 enum err_code default_ingress_class(struct admission_request *r, struct err *e)
 {
     (void)e;
-    if (!req_is_whole(r, "ingresses", "networking.k8s.io") || req_at(r, "spec.ingressClassName")->kind != VALUE_ABSENT ||
+    if (!req_is_whole(r, "ingresses", "networking.k8s.io") ||
+        req_at(r, "spec.ingressClassName")->kind != VALUE_ABSENT ||
         req_annotation(r, "kubernetes.io/ingress.class"))
         return ERR_OK;
     const struct value *class = default_class(r);

@@ -1,7 +1,8 @@
-/* NodeRestriction: a kubelet writes its own Node, the status of its own pods, and what else is about its node; nothing else.
+/* NodeRestriction: a kubelet writes its own Node, the status of its own pods, and what else is about its node;
+ * nothing else.
  *
- * Not there: CSI drivers that take over volumes of in-tree kinds, with the audiences that they want tokens for, and requests
- * for certificates of pods, a feature that is off by default. */
+ * Not there: CSI drivers that take over volumes of in-tree kinds, with the audiences that they want tokens for, and
+ * requests for certificates of pods, a feature that is off by default. */
 #include "apiserver/admission_priv.h"
 
 static const struct type *pod_type(void)
@@ -84,16 +85,19 @@ static const char *needs_of(const struct admission_request *r)
     return NULL;
 }
 
-static enum err_code check_owner(const struct admission_request *r, struct str node, const struct value *owner, struct err *e)
+static enum err_code check_owner(const struct admission_request *r, struct str node, const struct value *owner,
+                                 struct err *e)
 {
     const struct type *t = schema_type(STR("meta/v1.OwnerReference"));
     if (!str_is(value_text(value_path(t, owner, "apiVersion")), "v1") ||
-        !str_is(value_text(value_path(t, owner, "kind")), "Node") || !str_eq(value_text(value_path(t, owner, "name")), node))
+        !str_is(value_text(value_path(t, owner, "kind")), "Node") ||
+        !str_eq(value_text(value_path(t, owner, "name")), node))
         return err_set(e, ERR_FORBIDDEN, "node \"%.*s\" can only create pods with an owner reference set to itself",
                        STR_ARG(node));
     if (!value_path(t, owner, "controller")->b)
         return err_set(e, ERR_FORBIDDEN,
-                       "node \"%.*s\" can only create pods with a controller owner reference set to itself", STR_ARG(node));
+                       "node \"%.*s\" can only create pods with a controller owner reference set to itself",
+                       STR_ARG(node));
     if (value_path(t, owner, "blockOwnerDeletion")->b)
         return err_set(e, ERR_FORBIDDEN, "node \"%.*s\" must not set blockOwnerDeletion on an owner reference",
                        STR_ARG(node));
@@ -112,10 +116,12 @@ static enum err_code create_pod(const struct admission_request *r, struct str no
 {
     if (!req_annotation(r, "kubernetes.io/config.mirror"))
         return err_set(e, ERR_FORBIDDEN,
-                       "pod does not have \"kubernetes.io/config.mirror\" annotation, node \"%.*s\" can only create mirror pods",
+                       "pod does not have \"kubernetes.io/config.mirror\" annotation, node \"%.*s\" can only create "
+                       "mirror pods",
                        STR_ARG(node));
     if (!str_eq(req_text(r, "spec.nodeName"), node))
-        return err_set(e, ERR_FORBIDDEN, "node \"%.*s\" can only create pods with spec.nodeName set to itself", STR_ARG(node));
+        return err_set(e, ERR_FORBIDDEN, "node \"%.*s\" can only create pods with spec.nodeName set to itself",
+                       STR_ARG(node));
     const struct value *owners = req_at(r, "metadata.ownerReferences");
     uint32_t n = owners->kind == VALUE_LIST ? owners->n : 0;
     if (n != 1)
@@ -130,8 +136,8 @@ static enum err_code create_pod(const struct admission_request *r, struct str no
 }
 
 /* ERR_NOT_FOUND, or ERR_FORBIDDEN with `format`, which shows the node, unless the pod runs there. */
-static enum err_code check_runs_there(const struct admission_request *r, struct str pod, struct str node, const char *before,
-                                      const char *after, struct err *e)
+static enum err_code check_runs_there(const struct admission_request *r, struct str pod, struct str node,
+                                      const char *before, const char *after, struct err *e)
 {
     const struct value *there = req_find(r, "pods", "", r->namespace, pod);
     if (!there)
@@ -146,8 +152,10 @@ static enum err_code write_pod(const struct admission_request *r, struct str nod
     if (r->operation == ADMIT_CREATE)
         return create_pod(r, node, e);
     if (r->operation == ADMIT_DELETE)
-        return check_runs_there(r, r->name, node, "node \"", "\" can only delete pods with spec.nodeName set to itself", e);
-    return err_set(e, ERR_FORBIDDEN, "unexpected operation \"%s\", node \"%.*s\" can only create and delete mirror pods",
+        return check_runs_there(r, r->name, node, "node \"",
+                                "\" can only delete pods with spec.nodeName set to itself", e);
+    return err_set(e, ERR_FORBIDDEN,
+                   "unexpected operation \"%s\", node \"%.*s\" can only create and delete mirror pods",
                    operation_name(r), STR_ARG(node));
 }
 
@@ -169,7 +177,8 @@ static enum err_code write_pod_status(const struct admission_request *r, struct 
         return err_set(e, ERR_FORBIDDEN, "unexpected operation \"%s\"", operation_name(r));
     if (!str_eq(value_text(req_old(r, "spec.nodeName")), node))
         return err_set(e, ERR_FORBIDDEN,
-                       "node \"%.*s\" can only update pod status for pods with spec.nodeName set to itself", STR_ARG(node));
+                       "node \"%.*s\" can only update pod status for pods with spec.nodeName set to itself",
+                       STR_ARG(node));
     if (!same_map(req_at(r, "metadata.labels"), req_old(r, "metadata.labels")))
         return err_set(e, ERR_FORBIDDEN, "node \"%.*s\" cannot update labels through pod status", STR_ARG(node));
     if (!same_list(req_at(r, "status.resourceClaimStatuses"), req_old(r, "status.resourceClaimStatuses")))
@@ -265,7 +274,8 @@ static enum err_code update_node(const struct admission_request *r, struct str n
 {
     const struct value *source = req_at(r, "spec.configSource");
     if (source->kind == VALUE_STRUCT && !value_equal(source, req_old(r, "spec.configSource")))
-        return err_set(e, ERR_FORBIDDEN, "node \"%.*s\" is not allowed to update configSource to a new non-nil configSource",
+        return err_set(e, ERR_FORBIDDEN,
+                       "node \"%.*s\" is not allowed to update configSource to a new non-nil configSource",
                        STR_ARG(node));
     if (!same_list(req_at(r, "spec.taints"), req_old(r, "spec.taints")))
         return err_set(e, ERR_FORBIDDEN, "node \"%.*s\" is not allowed to modify taints", STR_ARG(node));
@@ -316,12 +326,15 @@ static struct str driver_of(const struct admission_request *r, const struct valu
     struct str driver = value_text(value_path(v, volume, "csi.driver"));
     struct str claim = value_text(value_path(v, volume, "persistentVolumeClaim.claimName"));
     if (value_path(v, volume, "ephemeral.volumeClaimTemplate")->kind == VALUE_STRUCT)
-        claim = str_of(arena_printf(r->arena, "%.*s-%.*s", STR_ARG(value_text(value_path(pod_type(), pod, "metadata.name"))),
+        claim = str_of(arena_printf(r->arena, "%.*s-%.*s",
+                                    STR_ARG(value_text(value_path(pod_type(), pod, "metadata.name"))),
                                     STR_ARG(value_text(value_path(v, volume, "name")))));
     const struct value *bound = req_find(r, "persistentvolumeclaims", "", r->namespace, claim);
-    const struct value *disk = bound ? req_find(r, "persistentvolumes", "", STR(""), value_text(value_path(c, bound, "spec.volumeName")))
+    const struct value *disk = bound ? req_find(r, "persistentvolumes", "", STR(""),
+                                                value_text(value_path(c, bound, "spec.volumeName")))
                                      : NULL;
-    return disk ? value_text(value_path(schema_type(STR("core/v1.PersistentVolume")), disk, "spec.csi.driver")) : driver;
+    const struct type *d = schema_type(STR("core/v1.PersistentVolume"));
+    return disk ? value_text(value_path(d, disk, "spec.csi.driver")) : driver;
 }
 
 static bool driver_wants(const struct admission_request *r, struct str name, struct str audience)
@@ -330,7 +343,8 @@ static bool driver_wants(const struct admission_request *r, struct str name, str
     if (!driver)
         return false;
     EACH_ITEM(request, value_path(schema_type(STR("storage.k8s.io/v1.CSIDriver")), driver, "spec.tokenRequests"))
-        if (str_eq(value_text(value_path(schema_type(STR("storage.k8s.io/v1.TokenRequest")), request, "audience")), audience))
+        if (str_eq(value_text(value_path(schema_type(STR("storage.k8s.io/v1.TokenRequest")), request, "audience")),
+                   audience))
             return true;
     return false;
 }
@@ -357,13 +371,15 @@ static enum err_code check_audience(const struct admission_request *r, const str
     EACH_ITEM(volume, value_path(pod_type(), pod, "spec.volumes"))
         if (volume_wants(r, pod, volume, wanted))
             return ERR_OK;
-    struct authz_attributes q = { .user = r->user, .verb = STR("request-serviceaccounts-token-audience"), .is_resource = true,
+    struct authz_attributes q = { .user = r->user, .verb = STR("request-serviceaccounts-token-audience"),
+                                  .is_resource = true,
                                   .version = STR("v1"), .resource = wanted, .namespace = r->namespace, .name = r->name };
     struct str reason;
     if (req_may(r, &q, &reason))
         return ERR_OK;
     return err_set(e, ERR_FORBIDDEN,
-                   "audience \"%.*s\" not found in pod spec volume, %.*s is not authorized to request tokens for this audience",
+                   "audience \"%.*s\" not found in pod spec volume, %.*s is not authorized to request tokens for this "
+                   "audience",
                    STR_ARG(wanted), STR_ARG(r->user->name));
 }
 
@@ -382,8 +398,8 @@ static enum err_code write_account(const struct admission_request *r, struct str
         return req_not_found("pod", name, e);
     if (!str_eq(value_text(value_path(pod_type(), pod, "metadata.uid")), uid))
         return err_set(e, ERR_FORBIDDEN,
-                       "the UID in the bound object reference (%.*s) does not match the UID in record. The object might have "
-                       "been deleted and then recreated",
+                       "the UID in the bound object reference (%.*s) does not match the UID in record. The object "
+                       "might have been deleted and then recreated",
                        STR_ARG(uid));
     if (!str_eq(value_text(value_path(pod_type(), pod, "spec.nodeName")), node))
         return err_set(e, ERR_FORBIDDEN, "node requested token bound to a pod scheduled on a different node");

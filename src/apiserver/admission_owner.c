@@ -1,5 +1,5 @@
-/* OwnerReferencesPermissionEnforcement: who may not delete an object cannot give it to an owner who may be deleted, and who
- * may not touch an owner's finalizers cannot hold it up (blockOwnerDeletion). */
+/* OwnerReferencesPermissionEnforcement: who may not delete an object cannot give it to an owner who may be deleted,
+ * and who may not touch an owner's finalizers cannot hold it up (blockOwnerDeletion). */
 #include "apiserver/admission_priv.h"
 
 static const struct type *ref_type(void)
@@ -40,7 +40,8 @@ static enum err_code check_delete(const struct admission_request *r, struct err 
     struct str reason = { 0 };
     if (req_may(r, &q, &reason))
         return ERR_OK;
-    return err_set(e, ERR_FORBIDDEN, "cannot set an ownerRef on a resource you can't delete: %.*s, <nil>", STR_ARG(reason));
+    return err_set(e, ERR_FORBIDDEN, "cannot set an ownerRef on a resource you can't delete: %.*s, <nil>",
+                   STR_ARG(reason));
 }
 
 static bool may_finalize_anything(const struct admission_request *r)
@@ -71,20 +72,21 @@ static enum err_code check_owner(const struct admission_request *r, const struct
     const struct resource *owner = resource_of(group, version, kind);
     if (!owner)
         return err_set(e, ERR_FORBIDDEN,
-                       "cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion %.*s Kind "
-                       "%.*s: no matches for kind \"%.*s\" in version \"%.*s\"",
+                       "cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion %.*s "
+                       "Kind %.*s: no matches for kind \"%.*s\" in version \"%.*s\"",
                        STR_ARG(api_version), STR_ARG(kind), STR_ARG(kind), STR_ARG(api_version));
     struct authz_attributes q = {
         .user = r->user, .verb = STR("update"), .is_resource = true, .group = owner->group, .version = owner->version,
         .resource = owner->plural, .subresource = STR("finalizers"),
-        .namespace = owner->namespaced ? r->namespace : STR(""), .name = value_text(value_path(ref_type(), ref, "name")),
+        .namespace = owner->namespaced ? r->namespace : STR(""),
+        .name = value_text(value_path(ref_type(), ref, "name")),
     };
     struct str reason = { 0 };
     if (req_may(r, &q, &reason))
         return ERR_OK;
     return err_set(e, ERR_FORBIDDEN,
-                   "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: "
-                   "%.*s, <nil>",
+                   "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers "
+                   "on: %.*s, <nil>",
                    STR_ARG(reason));
 }
 

@@ -1,5 +1,5 @@
-/* PodNodeSelector, DefaultTolerationSeconds, PodTolerationRestriction, ExtendedResourceToleration: what is added to where a pod
- * may run, and what its namespace allows of it. */
+/* PodNodeSelector, DefaultTolerationSeconds, PodTolerationRestriction, ExtendedResourceToleration: what is added to
+ * where a pod may run, and what its namespace allows of it. */
 #include "api/admit.h"
 #include "api/names.h"
 #include "api/pod_sums.h"
@@ -86,7 +86,8 @@ static enum err_code check_selector(const struct admission_request *r, const str
     for (uint32_t i = 0; home->kind == VALUE_MAP && i < home->n; i++) {
         const struct value *own = value_member(req_at(r, "spec.nodeSelector"), home->members[i].key);
         if (own && !value_equal(own, &home->members[i].value))
-            return err_set(e, ERR_FORBIDDEN, "pod node label selector conflicts with its namespace node label selector");
+            return err_set(e, ERR_FORBIDDEN,
+                           "pod node label selector conflicts with its namespace node label selector");
     }
     return ERR_OK;
 }
@@ -175,7 +176,8 @@ enum err_code toleration_restriction_validate(struct admission_request *r, struc
         for (uint32_t i = 0; !fits && i < allowed.n; i++)
             fits = toleration_covers(&allowed.items[i], toleration);
         if (!fits)
-            return err_set(e, ERR_UNKNOWN, "pod tolerations (possibly merged with namespace default tolerations) conflict with "
+            return err_set(e, ERR_UNKNOWN,
+                           "pod tolerations (possibly merged with namespace default tolerations) conflict with "
                                            "its namespace whitelist");
     }
     return ERR_OK;
@@ -183,10 +185,11 @@ enum err_code toleration_restriction_validate(struct admission_request *r, struc
 
 enum err_code toleration_restriction_admit(struct admission_request *r, struct err *e)
 {
+    static const char key[] = "scheduler.alpha.kubernetes.io/defaultTolerations";
     struct value extra = { 0 };
     if (!req_is_whole(r, "pods", ""))
         return ERR_OK;
-    if (r->operation == ADMIT_CREATE && home_tolerations(r, "scheduler.alpha.kubernetes.io/defaultTolerations", &extra, e))
+    if (r->operation == ADMIT_CREATE && home_tolerations(r, key, &extra, e))
         return e->code;
     if (!pod_is_best_effort(r->arena, &r->object))
         extra = edit_append(r->arena, &extra, toleration_of(r->arena, STR("node.kubernetes.io/memory-pressure")));

@@ -1,5 +1,5 @@
-/* Small plugins about pods and nodes: TaintNodesByCondition, AlwaysPullImages, LimitPodHardAntiAffinityTopology, RuntimeClass,
- * PodTopologyLabels, PodResizeValidator. */
+/* Small plugins about pods and nodes: TaintNodesByCondition, AlwaysPullImages, LimitPodHardAntiAffinityTopology,
+ * RuntimeClass, PodTopologyLabels, PodResizeValidator. */
 #include "api/admit.h"
 #include "api/field_error.h"
 #include "api/pod_sums.h"
@@ -155,7 +155,8 @@ enum err_code runtime_class_admit(struct admission_request *r, struct err *e)
     const struct value *class = runtime_class(r), own = *req_at(r, "spec.tolerations");
     if (admit_runtime_class(r->arena, &r->object, class, &r->object, e))
         return e->code;
-    const struct value *more = value_path(schema_type(STR("node.k8s.io/v1.RuntimeClass")), class, "scheduling.tolerations");
+    const struct value *more = value_path(schema_type(STR("node.k8s.io/v1.RuntimeClass")), class,
+                                          "scheduling.tolerations");
     if (more->kind == VALUE_LIST)
         req_set(r, "spec.tolerations", tolerations_merge(r->arena, &own, more));
     return ERR_OK;
@@ -173,7 +174,8 @@ enum err_code runtime_class_validate(struct admission_request *r, struct err *e)
     if (class && value_path(t, class, "overhead")->kind == VALUE_STRUCT)
         return value_equal(own, value_path(t, class, "overhead.podFixed"))
                    ? ERR_OK
-                   : err_set(e, ERR_FORBIDDEN, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+                   : err_set(e, ERR_FORBIDDEN,
+                             "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
     if (own->kind == VALUE_MAP)
         return err_set(e, ERR_FORBIDDEN,
                        "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
@@ -223,8 +225,8 @@ static enum err_code check_node_capacity(struct admission_request *r, const stru
     for (size_t i = 0; i < 2; i++) {
         struct quantity want = amount(r->arena, &requests, rows[i].name), has = amount(r->arena, room, rows[i].name);
         if (quantity_cmp(&want, &has) > 0)
-            text = arena_printf(r->arena, "%s%s%s, requested: %lld, allocatable: %lld", text, *text ? "; " : "", rows[i].name,
-                                (long long)quantity_scaled(&want, rows[i].scale),
+            text = arena_printf(r->arena, "%s%s%s, requested: %lld, allocatable: %lld", text, *text ? "; " : "",
+                                rows[i].name, (long long)quantity_scaled(&want, rows[i].scale),
                                 (long long)quantity_scaled(&has, rows[i].scale));
     }
     if (!*text)

@@ -1,5 +1,6 @@
-/* PodSecurity: pods are held against what their namespace says in its labels (pod_security.h). What it enforces is refused; what
- * it warns of is told, for templates of workloads too, and for pods that are there already when it enforces more.
+/* PodSecurity: pods are held against what their namespace says in its labels (pod_security.h). What it enforces is
+ * refused; what it warns of is told, for templates of workloads too, and for pods that are there already when it
+ * enforces more.
  *
  * There is no audit log that violations could be noted in. */
 #include "apiserver/admission_priv.h"
@@ -40,7 +41,8 @@ static void warn_of(struct admission_request *r, struct violation *v, size_t n)
         size_t others = end - i - 1;
         const char *more = others == 0 ? "" : others == 1 ? " (and 1 other pod)"
                                                            : arena_printf(r->arena, " (and %zu other pods)", others);
-        text_list_add(&lines, str_of(arena_printf(r->arena, "%.*s%s: %.*s", STR_ARG(v[i].pod), more, STR_ARG(v[i].reasons))));
+        text_list_add(&lines,
+                      str_of(arena_printf(r->arena, "%.*s%s: %.*s", STR_ARG(v[i].pod), more, STR_ARG(v[i].reasons))));
     }
     text_list_sort(&lines);
     for (size_t i = 0; i < lines.n; i++)
@@ -51,7 +53,8 @@ static void check_pods(struct admission_request *r, struct str namespace, struct
 {
     const struct type *t = schema_type(STR("core/v1.Pod"));
     const struct resource *pods = stored_resource("pods", "");
-    struct store_range range = { .prefix = stored_prefix(r->arena, pods, namespace), .limit = SECURITY_PODS_CHECKED_MAX };
+    struct store_range range = { .prefix = stored_prefix(r->arena, pods, namespace),
+                                 .limit = SECURITY_PODS_CHECKED_MAX };
     struct store_list list;
     struct err e;
     err_init(&e, r->arena);
@@ -61,15 +64,18 @@ static void check_pods(struct admission_request *r, struct str namespace, struct
     size_t n = 0;
     for (size_t i = 0; i < list.n; i++) {
         const struct value *pod = stored_value(r->objects, pods, list.items[i]);
-        const char *reasons = security_check(r->arena, enforce, value_path(t, pod, "metadata"), value_path(t, pod, "spec")).reasons;
+        const struct value *meta = value_path(t, pod, "metadata"), *spec = value_path(t, pod, "spec");
+        const char *reasons = security_check(r->arena, enforce, meta, spec).reasons;
         if (*reasons)
             found[n++] = (struct violation){ str_of(reasons), value_text(value_path(t, pod, "metadata.name")) };
     }
     if (list.n_left)
-        warnings_add(r->warnings, "new PodSecurity enforce level only checked against the first %zu of %zu existing pods", list.n,
+        warnings_add(r->warnings,
+                     "new PodSecurity enforce level only checked against the first %zu of %zu existing pods", list.n,
                      list.n + list.n_left);
     if (n)
-        warnings_add(r->warnings, "existing pods in namespace \"%.*s\" violate the new PodSecurity enforce level \"%s\"",
+        warnings_add(r->warnings,
+                     "existing pods in namespace \"%.*s\" violate the new PodSecurity enforce level \"%s\"",
                      STR_ARG(namespace), security_policy_text(r->arena, enforce));
     warn_of(r, found, n);
 }
@@ -115,26 +121,30 @@ static bool same_images(const struct admission_request *r, const char *list)
     return true;
 }
 
-static bool same_ephemeral_images(const struct admission_request *r)
+/* Name and image in one text. */
+static struct str ephemeral_image(struct arena *a, const struct value *container)
 {
     const struct type *t = schema_type(STR("core/v1.EphemeralContainer"));
-    const struct value *new = req_at(r, "spec.ephemeralContainers"), *old = req_old(r, "spec.ephemeralContainers");
+    return str_of(arena_printf(a, "%.*s\n%.*s", STR_ARG(value_text(value_path(t, container, "name"))),
+                               STR_ARG(value_text(value_path(t, container, "image")))));
+}
+
+static bool same_ephemeral_images(const struct admission_request *r)
+{
     struct text_list before = { r->arena };
-    EACH_ITEM(c, old)
-        text_list_add(&before, str_of(arena_printf(r->arena, "%.*s\n%.*s", STR_ARG(value_text(value_path(t, c, "name"))),
-                                               STR_ARG(value_text(value_path(t, c, "image"))))));
+    EACH_ITEM(c, req_old(r, "spec.ephemeralContainers"))
+        text_list_add(&before, ephemeral_image(r->arena, c));
     text_list_sort(&before);
-    EACH_ITEM(c, new)
-        if (!text_list_has(&before, str_of(arena_printf(r->arena, "%.*s\n%.*s", STR_ARG(value_text(value_path(t, c, "name"))),
-                                                    STR_ARG(value_text(value_path(t, c, "image")))))))
+    EACH_ITEM(c, req_at(r, "spec.ephemeralContainers"))
+        if (!text_list_has(&before, ephemeral_image(r->arena, c)))
             return false;
     return true;
 }
 
 static bool is_significant(const struct admission_request *r)
 {
-    return r->operation != ADMIT_UPDATE || !same_images(r, "spec.containers") || !same_images(r, "spec.initContainers") ||
-           !same_ephemeral_images(r);
+    return r->operation != ADMIT_UPDATE || !same_images(r, "spec.containers") ||
+           !same_images(r, "spec.initContainers") || !same_ephemeral_images(r);
 }
 
 /* Where a resource has its pod, or what pods are made of. */
@@ -163,14 +173,16 @@ static const struct pod_place *place_of(const struct admission_request *r)
 /* Subresources of pods that do not change what runs. */
 static bool is_harmless_sub(struct str subresource)
 {
-    static const char *const names[] = { "exec", "attach", "binding", "eviction", "log", "portforward", "proxy", "status" };
+    static const char *const names[] = { "exec", "attach", "binding", "eviction", "log", "portforward", "proxy",
+                                         "status" };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (str_is(subresource, names[i]))
             return true;
     return false;
 }
 
-static enum err_code check_pod(struct admission_request *r, const struct security_policies *p, const char *path, struct err *e)
+static enum err_code check_pod(struct admission_request *r, const struct security_policies *p, const char *path,
+                               struct err *e)
 {
     bool enforce = !*path;
     const struct value *meta = req_at(r, enforce ? "metadata" : arena_printf(r->arena, "%s.metadata", path));
@@ -180,11 +192,13 @@ static enum err_code check_pod(struct admission_request *r, const struct securit
     if (enforce) {
         const char *wrong = security_check(r->arena, p->enforce, meta, spec).details;
         if (*wrong)
-            return err_set(e, ERR_FORBIDDEN, "violates PodSecurity \"%s\": %s", security_policy_text(r->arena, p->enforce), wrong);
+            return err_set(e, ERR_FORBIDDEN, "violates PodSecurity \"%s\": %s",
+                           security_policy_text(r->arena, p->enforce), wrong);
     }
     const char *wrong = security_check(r->arena, p->warn, meta, spec).details;
     if (*wrong)
-        warnings_add(r->warnings, "would violate PodSecurity \"%s\": %s", security_policy_text(r->arena, p->warn), wrong);
+        warnings_add(r->warnings, "would violate PodSecurity \"%s\": %s", security_policy_text(r->arena, p->warn),
+                     wrong);
     return ERR_OK;
 }
 

@@ -1,5 +1,5 @@
-/* Priority: pods get the number and the preemption policy of their PriorityClass, and at most one class is for pods that
- * name none. */
+/* Priority: pods get the number and the preemption policy of their PriorityClass, and at most one class is for pods
+ * that name none. */
 #include "api/admit.h"
 #include "apiserver/admission_priv.h"
 
@@ -12,7 +12,8 @@ static const struct type *class_type(void)
 static const struct value *default_class(const struct admission_request *r)
 {
     const struct value **classes, *best = NULL;
-    size_t n = stored_list(r->objects, stored_resource("priorityclasses", "scheduling.k8s.io"), STR(""), r->arena, &classes);
+    size_t n = stored_list(r->objects, stored_resource("priorityclasses", "scheduling.k8s.io"), STR(""), r->arena,
+                           &classes);
     for (size_t i = 0; i < n; i++)
         if (value_path(class_type(), classes[i], "globalDefault")->b &&
             (!best || value_path(class_type(), best, "value")->i > value_path(class_type(), classes[i], "value")->i))
@@ -38,7 +39,8 @@ enum err_code priority_admit(struct admission_request *r, struct err *e)
         return ERR_OK;
     }
     struct str name = req_text(r, "spec.priorityClassName");
-    const struct value *class = name.n ? req_find(r, "priorityclasses", "scheduling.k8s.io", STR(""), name) : default_class(r);
+    const struct value *class = name.n ? req_find(r, "priorityclasses", "scheduling.k8s.io", STR(""),
+                                                  name) : default_class(r);
     return admit_priority(r->arena, &r->object, class, &r->object, e);
 }
 

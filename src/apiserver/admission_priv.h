@@ -28,8 +28,8 @@ const struct value *meta_annotation(const struct type *t, const struct value *v,
 const struct value *meta_label(const struct type *t, const struct value *v, const char *key);
 
 /* An object of the cluster or of a namespace, or NULL. */
-const struct value *req_find(const struct admission_request *r, const char *plural, const char *group, struct str namespace,
-                             struct str name);
+const struct value *req_find(const struct admission_request *r, const char *plural, const char *group,
+                             struct str namespace, struct str name);
 /* ERR_NOT_FOUND as upstream's clients say it: `namespaces "x" not found`. */
 enum err_code req_not_found(const char *plural, struct str name, struct err *e);
 
@@ -42,9 +42,9 @@ uint32_t req_lot(const struct admission_request *r);
 bool user_is_node(const struct user *u, struct str *ret_name);
 
 /* A list's items one by one; nothing for what is not a list. */
-#define EACH_ITEM(item, list)                                                                                                   \
-    for (const struct value *item = (list)->kind == VALUE_LIST ? (list)->items : NULL,                                          \
-                            *item##_end = item ? item + (list)->n : NULL;                                                       \
+#define EACH_ITEM(item, list)                                                                      \
+    for (const struct value *item = (list)->kind == VALUE_LIST ? (list)->items : NULL,             \
+                            *item##_end = item ? item + (list)->n : NULL;                          \
          item < item##_end; item++)
 
 /* Texts in an arena: a list, or a set when they are sorted. */
@@ -94,12 +94,14 @@ struct str claim_class(const struct value *claim);
 typedef enum err_code admission_step(struct admission_request *r, struct err *e);
 admission_step namespace_lifecycle, namespace_exists;                                    /* admission_namespace.c */
 admission_step limit_ranger_admit, limit_ranger_validate;                                /* admission_limits.c */
-admission_step service_account_admit, service_account_validate;                          /* admission_service_account.c */
+/* admission_service_account.c */
+admission_step service_account_admit, service_account_validate;
 admission_step node_restriction;                                                         /* admission_node.c */
 admission_step node_taint, pod_topology_labels;                                          /* admission_pod.c */
 admission_step always_pull_admit, always_pull_validate, anti_affinity_topology, pod_resize;
 admission_step runtime_class_admit, runtime_class_validate;
-admission_step pod_node_selector_admit, pod_node_selector_validate;                              /* admission_placement.c */
+/* admission_placement.c */
+admission_step pod_node_selector_admit, pod_node_selector_validate;
 admission_step default_tolerations, extended_resource_toleration;
 admission_step toleration_restriction_admit, toleration_restriction_validate;
 admission_step pod_security;                                                             /* admission_pod_security.c */

@@ -1,5 +1,5 @@
-/* ResourceQuota: what is created or grows in a namespace is within its quotas, and is counted in their status by the same
- * commit that stores it. A quota is enforced once its status says what it limits, which a controller writes. */
+/* ResourceQuota: what is created or grows in a namespace is within its quotas, and is counted in their status by the
+ * same commit that stores it. A quota is enforced once its status says what it limits, which a controller writes. */
 #include "api/quota.h"
 #include "apiserver/admission_priv.h"
 #include "codec/json.h"
@@ -80,7 +80,8 @@ static enum err_code check_known(const struct admission_request *r, struct str q
     }
     if (known)
         return ERR_OK;
-    return err_set(e, ERR_FORBIDDEN, "status unknown for quota: %.*s, resources: %s", STR_ARG(quota), text_list_join(&names, "", ","));
+    return err_set(e, ERR_FORBIDDEN, "status unknown for quota: %.*s, resources: %s", STR_ARG(quota),
+                   text_list_join(&names, "", ","));
 }
 
 /* The quota with what is used from now on, to be stored along with the object. */
@@ -109,7 +110,8 @@ struct held {
 };
 
 /* False: the quota is not about the object. */
-static bool hold(struct admission_request *r, struct store_item *item, const struct quota_object *o, struct held *ret_held)
+static bool hold(struct admission_request *r, struct store_item *item, const struct quota_object *o,
+                 struct held *ret_held)
 {
     const struct value *quota = stored_value(r->objects, stored_resource("resourcequotas", ""), item);
     *ret_held = (struct held){
@@ -124,7 +126,8 @@ static enum err_code charge(struct admission_request *r, const struct held *h, c
                             const struct quota_object *old, struct err *e)
 {
     bool was_in = old && quota_in_scopes(r->arena, h->quota, old);
-    struct quota_change change = { h->name, &h->hard, h->used, o, was_in ? old : NULL, str_is(r->subresource, "status") };
+    struct quota_change change = { h->name, &h->hard, h->used, o, was_in ? old : NULL,
+                                   str_is(r->subresource, "status") };
     struct value now;
     if (quota_charge(r->arena, &change, &now, e))
         return e->code;
@@ -132,8 +135,8 @@ static enum err_code charge(struct admission_request *r, const struct held *h, c
 }
 
 /* What is wrong with the object by itself is told before what is too much. */
-static enum err_code charge_all(struct admission_request *r, const struct store_list *list, const struct quota_object *o,
-                                const struct quota_object *old, struct err *e)
+static enum err_code charge_all(struct admission_request *r, const struct store_list *list,
+                                const struct quota_object *o, const struct quota_object *old, struct err *e)
 {
     struct held h;
     for (size_t i = 0; i < list->n; i++)
@@ -151,7 +154,8 @@ enum err_code resource_quota(struct admission_request *r, struct err *e)
     struct str plural = r->resource->plural, group = r->resource->group;
     if (is_ignored(r) || !concerns(r, quota_sort_of(plural, group)))
         return ERR_OK;
-    struct store_range range = { .prefix = stored_prefix(r->arena, stored_resource("resourcequotas", ""), r->namespace) };
+    struct store_range range = { .prefix = stored_prefix(r->arena, stored_resource("resourcequotas", ""),
+                                                         r->namespace) };
     struct store_list list;
     if (store_list(stored_store(r->objects), &range, r->arena, &list, e))
         return e->code;

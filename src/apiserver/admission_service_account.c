@@ -1,5 +1,5 @@
-/* ServiceAccount: every pod runs as one that is there; it gets its pull secrets, and its token as a volume in every container.
- * An account may say that its pods use no other secrets than its own. */
+/* ServiceAccount: every pod runs as one that is there; it gets its pull secrets, and its token as a volume in every
+ * container. An account may say that its pods use no other secrets than its own. */
 #include "api/generate_name.h"
 #include "apiserver/admission_priv.h"
 
@@ -172,8 +172,8 @@ static enum err_code check_environment(const struct container *c, const char *so
         struct str name = value_text(value_path(var, env, "valueFrom.secretKeyRef.name"));
         if (ref->kind == VALUE_STRUCT && !text_list_has(&own->names, name))
             return err_set(e, ERR_FORBIDDEN,
-                           "%s %.*s with envVar %.*s referencing secret.secretName=\"%.*s\" is not allowed because service "
-                           "account %.*s does not reference that secret",
+                           "%s %.*s with envVar %.*s referencing secret.secretName=\"%.*s\" is not allowed because "
+                           "service account %.*s does not reference that secret",
                            sort, STR_ARG(container), STR_ARG(value_text(value_path(var, env, "name"))), STR_ARG(name),
                            STR_ARG(own->account));
     }
@@ -215,8 +215,8 @@ static enum err_code check_volumes(const struct admission_request *r, const stru
         struct str name = value_text(value_path(t, volume, "secret.secretName"));
         if (value_path(t, volume, "secret")->kind == VALUE_STRUCT && !text_list_has(&own->names, name))
             return err_set(e, ERR_FORBIDDEN,
-                           "volume with secret.secretName=\"%.*s\" is not allowed because service account %.*s does not "
-                           "reference that secret",
+                           "volume with secret.secretName=\"%.*s\" is not allowed because service account %.*s does "
+                           "not reference that secret",
                            STR_ARG(name), STR_ARG(own->account));
     }
     return ERR_OK;
@@ -232,8 +232,8 @@ static enum err_code check_pull_secrets(const struct admission_request *r, const
         struct str name = value_text(value_path(t, ref, "name"));
         if (!text_list_has(&names, name))
             return err_set(e, ERR_FORBIDDEN,
-                           "imagePullSecrets[%u].name=\"%.*s\" is not allowed because service account %.*s does not reference "
-                           "that imagePullSecret",
+                           "imagePullSecrets[%u].name=\"%.*s\" is not allowed because service account %.*s does not "
+                           "reference that imagePullSecret",
                            i, STR_ARG(name), STR_ARG(own->account));
         i++;
     }
@@ -297,9 +297,10 @@ bool pod_uses_secrets(const struct admission_request *r)
 
 static bool projects_token(const struct admission_request *r)
 {
+    const struct type *v = schema_type(STR("core/v1.Volume")), *s = schema_type(STR("core/v1.VolumeProjection"));
     EACH_ITEM(volume, req_at(r, "spec.volumes"))
-        EACH_ITEM(source, value_path(schema_type(STR("core/v1.Volume")), volume, "projected.sources"))
-            if (value_path(schema_type(STR("core/v1.VolumeProjection")), source, "serviceAccountToken")->kind == VALUE_STRUCT)
+        EACH_ITEM(source, value_path(v, volume, "projected.sources"))
+            if (value_path(s, source, "serviceAccountToken")->kind == VALUE_STRUCT)
                 return true;
     return false;
 }
@@ -353,7 +354,8 @@ enum err_code service_account_admit(struct admission_request *r, struct err *e)
         return e->code;
     if (wants_token(r, account))
         mount_token(r);
-    const struct value *own = req_at(r, "spec.imagePullSecrets"), *given = value_path(account_type(), account, "imagePullSecrets");
+    const struct value *own = req_at(r, "spec.imagePullSecrets");
+    const struct value *given = value_path(account_type(), account, "imagePullSecrets");
     if ((own->kind != VALUE_LIST || !own->n) && given->kind == VALUE_LIST && given->n)
         req_set(r, "spec.imagePullSecrets", *given);
     return service_account_validate(r, e);

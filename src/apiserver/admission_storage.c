@@ -1,5 +1,5 @@
-/* DefaultStorageClass, StorageObjectInUseProtection, PersistentVolumeClaimResize: what claims and volumes are given, and
- * which claims may grow. */
+/* DefaultStorageClass, StorageObjectInUseProtection, PersistentVolumeClaimResize: what claims and volumes are given,
+ * and which claims may grow. */
 #include "api/quantity.h"
 #include "apiserver/admission_priv.h"
 
@@ -24,7 +24,8 @@ static bool is_default(const struct value *class)
 static const struct value *default_class(const struct admission_request *r)
 {
     const struct value **classes, *best = NULL;
-    size_t n = stored_list(r->objects, stored_resource("storageclasses", "storage.k8s.io"), STR(""), r->arena, &classes);
+    size_t n = stored_list(r->objects, stored_resource("storageclasses", "storage.k8s.io"), STR(""), r->arena,
+                           &classes);
     for (size_t i = 0; i < n; i++)
         if (is_default(classes[i]) &&
             (!best || value_path(class_type(), classes[i], "metadata.creationTimestamp")->i >

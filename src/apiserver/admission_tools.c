@@ -65,7 +65,8 @@ const struct value *req_annotation(const struct admission_request *r, const char
 
 struct str req_shown_name(const struct admission_request *r)
 {
-    struct str names[] = { r->name, req_text(r, "metadata.name"), req_text(r, "metadata.generateName"), STR("Unknown") };
+    struct str names[] = { r->name, req_text(r, "metadata.name"), req_text(r, "metadata.generateName"),
+                           STR("Unknown") };
     size_t i = 0;
     while (!names[i].n)
         i++;
@@ -74,8 +75,8 @@ struct str req_shown_name(const struct admission_request *r)
 
 /* ---- What else there is ---- */
 
-const struct value *req_find(const struct admission_request *r, const char *plural, const char *group, struct str namespace,
-                             struct str name)
+const struct value *req_find(const struct admission_request *r, const char *plural, const char *group,
+                             struct str namespace, struct str name)
 {
     return name.n ? stored_get(r->objects, stored_resource(plural, group), namespace, name) : NULL;
 }
@@ -176,7 +177,8 @@ static struct str of_toleration(const struct value *t, const char *field)
 static bool seconds_cover(const struct value *wide, const struct value *narrow)
 {
     const struct type *t = schema_type(STR("core/v1.Toleration"));
-    const struct value *most = value_path(t, wide, "tolerationSeconds"), *own = value_path(t, narrow, "tolerationSeconds");
+    const struct value *most = value_path(t, wide, "tolerationSeconds"), *own = value_path(t, narrow,
+                                                                                           "tolerationSeconds");
     return !str_is(of_toleration(wide, "effect"), "NoExecute") || most->kind != VALUE_INT ||
            (own->kind == VALUE_INT && own->i <= most->i);
 }

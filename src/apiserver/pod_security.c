@@ -49,8 +49,8 @@ static void add_error(struct field_errors *errs, const char *label, struct str v
     field_invalid(errs, &at, field_str(value), str_of(detail));
 }
 
-/* One of the three modes. `wrong` is the level that a label has which nobody understands. True when a level is given and
- * understood. */
+/* One of the three modes. `wrong` is the level that a label has which nobody understands. True when a level is given
+ * and understood. */
 static bool read_mode(const struct value *labels, const char *level_label, const char *version_label,
                       enum security_level wrong, struct security_policy *p, struct field_errors *errs)
 {
@@ -72,7 +72,8 @@ struct security_policies security_policies_read(const struct value *labels, stru
 {
     const struct security_policy open = { SECURITY_PRIVILEGED, SECURITY_LATEST };
     struct security_policies p = { open, open, open };
-    bool enforced = read_mode(labels, LABEL("enforce"), LABEL("enforce-version"), SECURITY_RESTRICTED, &p.enforce, errs);
+    bool enforced = read_mode(labels, LABEL("enforce"), LABEL("enforce-version"), SECURITY_RESTRICTED, &p.enforce,
+                              errs);
     read_mode(labels, LABEL("audit"), LABEL("audit-version"), SECURITY_PRIVILEGED, &p.audit, errs);
     read_mode(labels, LABEL("warn"), LABEL("warn-version"), SECURITY_PRIVILEGED, &p.warn, errs);
     /* Who makes templates is warned of what will be refused, unless the namespace says what to warn of. */

@@ -1,7 +1,8 @@
-/* apiserver/pod_security.h - the Pod Security Standards: which pods are harmless, by level and by the release that said so.
+/* apiserver/pod_security.h - the Pod Security Standards: which pods are harmless, by level and by the release that
+ * said so.
  *
- * Privileged allows everything, baseline what is not known to be dangerous, restricted what is known to be safe. Checks
- * have changed over releases; a policy may name one (`v1.24`), and then means what that release did.
+ * Privileged allows everything, baseline what is not known to be dangerous, restricted what is known to be safe.
+ * Checks have changed over releases; a policy may name one (`v1.24`), and then means what that release did.
  *
  * Thread: any. Memory: the arena. */
 #pragma once
@@ -29,8 +30,8 @@ struct security_policies security_policies_read(const struct value *labels, stru
 /* "baseline:v1.24". */
 const char *security_policy_text(struct arena *a, struct security_policy p);
 
-/* Reasons are few words, details what exactly; one text each, "" when the pod is allowed. `meta` is an ObjectMeta, `spec` a
- * PodSpec. */
+/* Reasons are few words, details what exactly; one text each, "" when the pod is allowed. `meta` is an ObjectMeta,
+ * `spec` a PodSpec. */
 struct security_findings {
     const char *reasons, *details;
 };

@@ -16,11 +16,21 @@ static struct str name_of(const struct container *c)
     return value_text(of_container(c, "name"));
 }
 
-static bool refuse(struct security_pod *p, const char *reason, const char *detail)
+__attribute__((format(printf, 3, 4))) static bool refuse(struct security_pod *p, const char *reason, const char *format,
+                                                         ...)
 {
+    va_list args;
+    va_start(args, format);
     p->reason = reason;
-    p->detail = detail;
+    p->detail = arena_vprintf(p->arena, format, args);
+    va_end(args);
     return false;
+}
+
+/* `"a", "b"` */
+static const char *quoted(const struct text_list *texts)
+{
+    return text_list_join(texts, "\"", ", ");
 }
 
 static const char *one_or_more(const char *one, const char *more, size_t n)
@@ -32,7 +42,7 @@ static const char *one_or_more(const char *one, const char *more, size_t n)
 static const char *shown(const struct text_list *containers)
 {
     return arena_printf(containers->arena, "%s %s", one_or_more("container", "containers", containers->n),
-                        text_list_join(containers, "\"", ", "));
+                        quoted(containers));
 }
 
 /* Windows knows none of what some checks are about, which they take into account since v1.25. */
@@ -62,7 +72,8 @@ static const char *setters_shown(const struct setters *s)
     return arena_printf(s->containers.arena, "%s%s", s->pod ? "pod and " : "", shown(&s->containers));
 }
 
-/* All that set the text at `path`, of the pod's or a container's securityContext, to something that `allowed` is not. */
+/* All that set the text at `path`, of the pod's or a container's securityContext, to something that `allowed` is
+ * not. */
 static struct setters find_setters(const struct security_pod *p, const char *path, bool (*allowed)(struct str value))
 {
     struct setters s = { false, { p->arena }, { p->arena } };
@@ -133,11 +144,11 @@ static bool app_armor(struct security_pod *p)
         return true;
     for (size_t i = 0; i < annotations.n; i++)
         text_list_add(&s.values, annotations.at[i]);
-    const char *who = arena_printf(p->arena, "%s%s%s", set ? setters_shown(&s) : "", set && annotations.n ? " and " : "",
+    const char *who = arena_printf(p->arena, "%s%s%s", set ? setters_shown(&s) : "", set &&
+                                   annotations.n ? " and " : "",
                                    annotations.n ? one_or_more("annotation", "annotations", annotations.n) : "");
     return refuse(p, one_or_more("forbidden AppArmor profile", "forbidden AppArmor profiles", s.values.n),
-                  arena_printf(p->arena, "%s must not set AppArmor profile type to %s", who,
-                               text_list_join(&s.values, "\"", ", ")));
+                  "%s must not set AppArmor profile type to %s", who, quoted(&s.values));
 }
 
 static bool baseline_capabilities(struct security_pod *p)
@@ -156,9 +167,8 @@ static bool baseline_capabilities(struct security_pod *p)
     if (!bad.n)
         return true;
     text_list_sort(&added);
-    return refuse(p, "non-default capabilities",
-                  arena_printf(p->arena, "%s must not include %s in securityContext.capabilities.add", shown(&bad),
-                               text_list_join(&added, "\"", ", ")));
+    return refuse(p, "non-default capabilities", "%s must not include %s in securityContext.capabilities.add",
+                  shown(&bad), quoted(&added));
 }
 
 static bool host_namespaces(struct security_pod *p)
@@ -168,7 +178,8 @@ static bool host_namespaces(struct security_pod *p)
     for (size_t i = 0; i < 3; i++)
         if (of_spec(p, fields[i])->b)
             text_list_add(&set, str_of(arena_printf(p->arena, "%s=true", fields[i])));
-    return !set.n || refuse(p, "host namespaces", text_list_join(&set, "", ", "));
+    return !set.n ||
+           refuse(p, "host namespaces", "%s", text_list_join(&set, "", ", "));
 }
 
 static bool host_path_volumes(struct security_pod *p)
@@ -178,8 +189,8 @@ static bool host_path_volumes(struct security_pod *p)
     EACH_ITEM(volume, of_spec(p, "volumes"))
         if (value_path(t, volume, "hostPath")->kind == VALUE_STRUCT)
             text_list_add(&bad, value_text(value_path(t, volume, "name")));
-    return !bad.n || refuse(p, "hostPath volumes", arena_printf(p->arena, "%s %s", one_or_more("volume", "volumes", bad.n),
-                                                                text_list_join(&bad, "\"", ", ")));
+    return !bad.n ||
+           refuse(p, "hostPath volumes", "%s %s", one_or_more("volume", "volumes", bad.n), quoted(&bad));
 }
 
 static bool host_ports(struct security_pod *p)
@@ -199,8 +210,8 @@ static bool host_ports(struct security_pod *p)
     if (!bad.n)
         return true;
     text_list_sort(&ports);
-    return refuse(p, "hostPort", arena_printf(p->arena, "%s %s %s %s", shown(&bad), one_or_more("uses", "use", bad.n),
-                                              one_or_more("hostPort", "hostPorts", ports.n), text_list_join(&ports, "", ", ")));
+    return refuse(p, "hostPort", "%s %s %s %s", shown(&bad), one_or_more("uses", "use", bad.n),
+                  one_or_more("hostPort", "hostPorts", ports.n), text_list_join(&ports, "", ", "));
 }
 
 static bool other_hosts(struct security_pod *p)
@@ -224,10 +235,8 @@ static bool other_hosts(struct security_pod *p)
         return true;
     text_list_sort(&bad);
     text_list_sort(&hosts);
-    return refuse(p, "probe or lifecycle host",
-                  arena_printf(p->arena, "%s %s %s %s", shown(&bad), one_or_more("uses", "use", bad.n),
-                               one_or_more("probe or lifecycle host", "probe or lifecycle hosts", hosts.n),
-                               text_list_join(&hosts, "\"", ", ")));
+    return refuse(p, "probe or lifecycle host", "%s %s %s %s", shown(&bad), one_or_more("uses", "use", bad.n),
+                  one_or_more("probe or lifecycle host", "probe or lifecycle hosts", hosts.n), quoted(&hosts));
 }
 
 static bool privileged(struct security_pod *p)
@@ -236,8 +245,8 @@ static bool privileged(struct security_pod *p)
     for (size_t i = 0; i < p->n_containers; i++)
         if (of_container(&p->containers[i], "securityContext.privileged")->b)
             text_list_add(&bad, name_of(&p->containers[i]));
-    return !bad.n || refuse(p, "privileged",
-                            arena_printf(p->arena, "%s must not set securityContext.privileged=true", shown(&bad)));
+    return !bad.n ||
+           refuse(p, "privileged", "%s must not set securityContext.privileged=true", shown(&bad));
 }
 
 static bool proc_mount_allowed(struct str type)
@@ -248,8 +257,9 @@ static bool proc_mount_allowed(struct str type)
 static bool proc_mount(struct security_pod *p)
 {
     struct setters s = find_setters(p, "procMount", proc_mount_allowed);
-    return !s.containers.n || refuse(p, "procMount", arena_printf(p->arena, "%s must not set securityContext.procMount to %s",
-                                                                  shown(&s.containers), text_list_join(&s.values, "\"", ", ")));
+    return !s.containers.n ||
+           refuse(p, "procMount", "%s must not set securityContext.procMount to %s", shown(&s.containers),
+                  quoted(&s.values));
 }
 
 static bool proc_mount_in_host(struct security_pod *p)
@@ -299,13 +309,13 @@ static bool selinux(struct security_pod *p)
     text_list_sort(&s.types);
     if (s.types.n)
         text_list_add(&what, str_of(arena_printf(p->arena, "%s %s", one_or_more("type", "types", s.types.n),
-                                             text_list_join(&s.types, "\"", ", "))));
+                                             quoted(&s.types))));
     if (s.user)
         text_list_add(&what, STR("user may not be set"));
     if (s.role)
         text_list_add(&what, STR("role may not be set"));
-    return refuse(p, "seLinuxOptions", arena_printf(p->arena, "%s set forbidden securityContext.seLinuxOptions: %s",
-                                                    setters_shown(&who), text_list_join(&what, "", "; ")));
+    return refuse(p, "seLinuxOptions", "%s set forbidden securityContext.seLinuxOptions: %s", setters_shown(&who),
+                  text_list_join(&what, "", "; "));
 }
 
 /* Before there was a field: of the pod, and one for each container. */
@@ -325,9 +335,9 @@ static bool seccomp_annotations(struct security_pod *p)
             text_list_add(&bad, annotation_shown(p->arena, &(struct member){ keys.at[i], *v }));
     }
     text_list_sort(&bad);
-    return !bad.n || refuse(p, "seccompProfile",
-                            arena_printf(p->arena, "forbidden %s %s", one_or_more("annotation", "annotations", bad.n),
-                                         text_list_join(&bad, "", ", ")));
+    return !bad.n ||
+           refuse(p, "seccompProfile", "forbidden %s %s", one_or_more("annotation", "annotations", bad.n),
+                  text_list_join(&bad, "", ", "));
 }
 
 static bool seccomp_allowed(struct str type)
@@ -341,8 +351,8 @@ static bool seccomp(struct security_pod *p)
         return seccomp_annotations(p);
     struct setters s = find_setters(p, "seccompProfile.type", seccomp_allowed);
     return (!s.pod && !s.containers.n) ||
-           refuse(p, "seccompProfile", arena_printf(p->arena, "%s must not set securityContext.seccompProfile.type to %s",
-                                                    setters_shown(&s), text_list_join(&s.values, "\"", ", ")));
+           refuse(p, "seccompProfile", "%s must not set securityContext.seccompProfile.type to %s", setters_shown(&s),
+                  quoted(&s.values));
 }
 
 /* Names that are safe, with the release that said so. */
@@ -380,7 +390,8 @@ static bool sysctls(struct security_pod *p)
         if (!is_safe(name, p->minor))
             text_list_add(&bad, name);
     }
-    return !bad.n || refuse(p, "forbidden sysctls", text_list_join(&bad, "", ", "));
+    return !bad.n ||
+           refuse(p, "forbidden sysctls", "%s", text_list_join(&bad, "", ", "));
 }
 
 static bool windows_host_process(struct security_pod *p)
@@ -391,8 +402,8 @@ static bool windows_host_process(struct security_pod *p)
         if (of_container(&p->containers[i], "securityContext.windowsOptions.hostProcess")->b)
             text_list_add(&s.containers, name_of(&p->containers[i]));
     return (!s.pod && !s.containers.n) ||
-           refuse(p, "hostProcess", arena_printf(p->arena, "%s must not set securityContext.windowsOptions.hostProcess=true",
-                                                 setters_shown(&s)));
+           refuse(p, "hostProcess", "%s must not set securityContext.windowsOptions.hostProcess=true",
+                  setters_shown(&s));
 }
 
 /* ---- Restricted ---- */
@@ -406,8 +417,8 @@ static bool privilege_escalation(struct security_pod *p)
             text_list_add(&bad, name_of(&p->containers[i]));
     }
     return !bad.n ||
-           refuse(p, "allowPrivilegeEscalation != false",
-                  arena_printf(p->arena, "%s must set securityContext.allowPrivilegeEscalation=false", shown(&bad)));
+           refuse(p, "allowPrivilegeEscalation != false", "%s must set securityContext.allowPrivilegeEscalation=false",
+                  shown(&bad));
 }
 
 static bool drops_all(const struct container *c)
@@ -439,8 +450,8 @@ static bool restricted_capabilities(struct security_pod *p)
         first = arena_printf(p->arena, "%s must set securityContext.capabilities.drop=[\"ALL\"]", shown(&keeping));
     if (adding.n)
         second = arena_printf(p->arena, "%s must not include %s in securityContext.capabilities.add", shown(&adding),
-                              text_list_join(&added, "\"", ", "));
-    return refuse(p, "unrestricted capabilities", arena_printf(p->arena, "%s%s%s", first, *first && *second ? "; " : "", second));
+                              quoted(&added));
+    return refuse(p, "unrestricted capabilities", "%s%s%s", first, *first && *second ? "; " : "", second);
 }
 
 /* Fields of a volume. Those that hold nothing of a node or of a network come first; one without any is unknown. */
@@ -468,11 +479,9 @@ static bool restricted_volumes(struct security_pod *p)
     if (!bad.n)
         return true;
     text_list_sort(&kinds);
-    return refuse(p, "restricted volume types",
-                  arena_printf(p->arena, "%s %s %s %s %s", one_or_more("volume", "volumes", bad.n),
-                               text_list_join(&bad, "\"", ", "), one_or_more("uses", "use", bad.n),
-                               one_or_more("restricted volume type", "restricted volume types", kinds.n),
-                               text_list_join(&kinds, "\"", ", ")));
+    return refuse(p, "restricted volume types", "%s %s %s %s %s", one_or_more("volume", "volumes", bad.n), quoted(&bad),
+                  one_or_more("uses", "use", bad.n),
+                  one_or_more("restricted volume type", "restricted volume types", kinds.n), quoted(&kinds));
 }
 
 static bool run_as_non_root(struct security_pod *p)
@@ -489,10 +498,10 @@ static bool run_as_non_root(struct security_pod *p)
             text_list_add(v->kind == VALUE_BOOL ? &s.containers : &silent, name_of(&p->containers[i]));
     }
     if (s.pod || s.containers.n)
-        return refuse(p, "runAsNonRoot != true",
-                      arena_printf(p->arena, "%s must not set securityContext.runAsNonRoot=false", setters_shown(&s)));
-    return !silent.n || refuse(p, "runAsNonRoot != true",
-                               arena_printf(p->arena, "pod or %s must set securityContext.runAsNonRoot=true", shown(&silent)));
+        return refuse(p, "runAsNonRoot != true", "%s must not set securityContext.runAsNonRoot=false",
+                      setters_shown(&s));
+    return !silent.n ||
+           refuse(p, "runAsNonRoot != true", "pod or %s must set securityContext.runAsNonRoot=true", shown(&silent));
 }
 
 static bool is_root(const struct value *user)
@@ -510,7 +519,7 @@ static bool run_as_user(struct security_pod *p)
         if (is_root(of_container(&p->containers[i], "securityContext.runAsUser")))
             text_list_add(&s.containers, name_of(&p->containers[i]));
     return (!s.pod && !s.containers.n) ||
-           refuse(p, "runAsUser=0", arena_printf(p->arena, "%s must not set runAsUser=0", setters_shown(&s)));
+           refuse(p, "runAsUser=0", "%s must not set runAsUser=0", setters_shown(&s));
 }
 
 static bool restricted_seccomp(struct security_pod *p)
@@ -524,11 +533,10 @@ static bool restricted_seccomp(struct security_pod *p)
     for (size_t i = 0; !set && i < p->n_containers; i++)
         if (of_container(&p->containers[i], "securityContext.seccompProfile")->kind != VALUE_STRUCT)
             text_list_add(&silent, name_of(&p->containers[i]));
-    return !silent.n || refuse(p, "seccompProfile",
-                               arena_printf(p->arena,
-                                            "pod or %s must set securityContext.seccompProfile.type to \"RuntimeDefault\" or "
-                                            "\"Localhost\"",
-                                            shown(&silent)));
+    return !silent.n ||
+           refuse(p, "seccompProfile",
+                  "pod or %s must set securityContext.seccompProfile.type to \"RuntimeDefault\" or \"Localhost\"",
+                  shown(&silent));
 }
 
 const struct security_row security_rows[] = {

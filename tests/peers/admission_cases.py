@@ -81,7 +81,7 @@ LEVELS = {
     "psa-r-22": {"enforce": "restricted", "enforce-version": "v1.22"}, "psa-r-24": {"enforce": "restricted", "enforce-version": "v1.24"},
     "psa-r-34": {"enforce": "restricted", "enforce-version": "v1.34"},
 }
-PLAIN = ["plain", "ranges", "ranges2", "claims", "q-pods", "q-sums", "q-scopes", "q-objects", "q-silent", "q-unknown", "q-two",
+PLAIN = ["plain", "ranges", "ranges2", "claims", "q-pods", "q-sums", "q-short", "q-scopes", "q-objects", "q-silent", "q-unknown", "q-two",
          "q-deadline", "accounts", "old-pods"]
 
 STATE = [namespace(n) for n in PLAIN]
@@ -111,7 +111,7 @@ STATE += [
     quota("q-pods", "q", {"pods": "1", "count/pods": "3"}, {"pods": "1", "count/pods": "1"}),
     quota("q-sums", "q", {"requests.cpu": "1", "limits.memory": "1Gi", "requests.ephemeral-storage": "1Gi", "requests.example.com/gpu": "2"},
           {"requests.cpu": "500m", "limits.memory": "256Mi", "requests.ephemeral-storage": "0", "requests.example.com/gpu": "1"}),
-    quota("q-sums", "short", {"cpu": "2", "memory": "2Gi", "hugepages-2Mi": "4Mi"},
+    quota("q-short", "short", {"cpu": "2", "memory": "2Gi", "hugepages-2Mi": "4Mi"},
           {"cpu": "1500m", "memory": "1Gi", "hugepages-2Mi": "0"}),
     quota("q-scopes", "best", {"pods": "1"}, {"pods": "1"}, ["BestEffort"]),
     quota("q-scopes", "ends", {"pods": "1"}, {"pods": "1"}, ["Terminating"]),
@@ -482,9 +482,11 @@ def quota_cases():
                                                          {"memory": "3Gi", "example.com/gpu": "3"})))
     yield create("q-sums", "too many devices", pod(resources({**full[0], "example.com/gpu": "2"}, {**full[1], "example.com/gpu": "2"})))
     yield create("q-sums", "overhead counts", pod(resources({**full[0], "cpu": "400m"}, full[1]), runtimeClassName="heavy"))
-    yield create("q-sums", "huge pages", pod(resources({"cpu": "1m", "memory": "1Mi", "hugepages-2Mi": "6Mi"}, {"cpu": "1m", "memory": "1Mi", "hugepages-2Mi": "6Mi"})))
+    yield create("q-short", "nothing said of short names", pod())
+    yield create("q-short", "too much by short names", pod(resources({"cpu": "600m", "memory": "1Mi"})))
+    yield create("q-short", "huge pages", pod(resources({"cpu": "1m", "memory": "1Mi", "hugepages-2Mi": "6Mi"}, {"cpu": "1m", "memory": "1Mi", "hugepages-2Mi": "6Mi"})))
     yield create("q-sums", "the pod as a whole says all", pod(resources=resources({"cpu": "100m", "memory": "1Mi"}, {"memory": "1Mi"})["resources"]))
-    yield create("q-sums", "the pod as a whole says too much", pod(resources=resources({"cpu": "900m", "memory": "1Mi"}, {"memory": "1Mi"})["resources"]))
+    yield create("q-short", "the pod as a whole says too much", pod(resources=resources({"cpu": "900m", "memory": "1Mi"}, {"memory": "1Mi"})["resources"]))
     yield create("q-scopes", "best effort", pod())
     yield create("q-scopes", "ends some time", pod(resources({"cpu": "1m"}), activeDeadlineSeconds=60))
     yield create("q-scopes", "of a class that is counted", pod(resources({"cpu": "1m"}), priorityClassName="high"))
