@@ -259,11 +259,11 @@ struct value admit_limit_defaults(struct arena *a, const struct value *pod, cons
 
 /* ---- LimitRanges: what is refused ---- */
 
-enum { FINDINGS_MAX = 100 }; /* of one range; further ones are not told */
+enum { LIMIT_FINDINGS_MAX = 100 }; /* of one range; further ones are not told */
 
 struct findings {
     struct arena *a;
-    const char *texts[FINDINGS_MAX];
+    const char *texts[LIMIT_FINDINGS_MAX];
     unsigned n;
 };
 
@@ -273,7 +273,7 @@ static void found(struct findings *f, const char *text)
     for (unsigned i = 0; i < f->n; i++)
         if (strcmp(f->texts[i], text) == 0)
             return;
-    if (f->n < FINDINGS_MAX)
+    if (f->n < LIMIT_FINDINGS_MAX)
         f->texts[f->n++] = text;
 }
 

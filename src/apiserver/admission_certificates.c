@@ -1,5 +1,6 @@
 /* CertificateApproval, CertificateSigning: who may approve and sign requests of a signer.
  * CertificateSubjectRestriction: nobody gets a certificate for system:masters from the signer of clients. */
+#include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
@@ -47,11 +48,21 @@ enum err_code certificate_signing(struct admission_request *r, struct err *e)
 
 /* ---- Subjects ---- */
 
+/* The first block counts, whatever follows. */
+static bool begins_with_request(struct str pem)
+{
+    const struct str begin = STR("-----BEGIN "), type = STR("CERTIFICATE REQUEST-----");
+    const char *hit = pem.n ? memmem(pem.p, pem.n, begin.p, begin.n) : NULL;
+    return hit && str_starts(str_from(pem, (size_t)(hit - pem.p) + begin.n), type);
+}
+
 static X509_REQ *read_request(struct str pem)
 {
-    BIO *in = BIO_new_mem_buf(pem.p, (int)pem.n);
-    X509_REQ *req = in ? PEM_read_bio_X509_REQ(in, NULL, NULL, NULL) : NULL;
+    static char no_password[] = ""; /* without one, a request that says it is encrypted would ask at the terminal */
+    BIO *in = begins_with_request(pem) ? BIO_new_mem_buf(pem.p, (int)pem.n) : NULL;
+    X509_REQ *req = in ? PEM_read_bio_X509_REQ(in, NULL, NULL, no_password) : NULL;
     BIO_free(in);
+    ERR_clear_error();
     return req;
 }
 

@@ -84,21 +84,44 @@ static enum err_code check_known(const struct admission_request *r, struct str q
                    text_list_join(&names, "", ","));
 }
 
+/* What is to be stored of the key along with the object already, or NULL. */
+static struct admission_also *find_also(struct admission_request *r, struct str key)
+{
+    for (uint32_t i = 0; i < r->n_also; i++)
+        if (str_eq(r->also[i].key, key))
+            return &r->also[i];
+    return NULL;
+}
+
 /* The quota with what is used from now on, to be stored along with the object. */
 static enum err_code store_used(struct admission_request *r, struct store_item *item, const struct value *quota,
                                 struct value used, struct err *e)
 {
-    if (r->n_also == ADMISSION_ALSO_MAX)
+    struct admission_also *also = find_also(r, store_item_key(item));
+    if (!also && r->n_also == ADMISSION_ALSO_MAX)
         return err_set(e, ERR_FORBIDDEN, "more than %d quotas would change", ADMISSION_ALSO_MAX);
     struct value changed = edit_set(r->arena, quota_type(), quota, "status.used", used);
     struct strbuf json;
     strbuf_init(&json, STORE_VALUE_BYTES_MAX);
     json_encode(&json, quota_type(), &changed);
-    r->also[r->n_also++] = (struct admission_also){ .key = arena_str(r->arena, store_item_key(item)),
-                                                    .value = arena_str(r->arena, strbuf_str(&json)),
-                                                    .revision = item->mod_revision };
+    also = also ? also : &r->also[r->n_also++];
+    *also = (struct admission_also){ .key = arena_str(r->arena, store_item_key(item)),
+                                     .value = arena_str(r->arena, strbuf_str(&json)),
+                                     .revision = item->mod_revision };
     strbuf_fini(&json);
     return ERR_OK;
+}
+
+/* As it is stored, or as the request is about to leave it. */
+static const struct value *newest(struct admission_request *r, struct store_item *item)
+{
+    struct admission_also *also = find_also(r, store_item_key(item));
+    struct value *changed = ARENA_NEW(r->arena, struct value);
+    struct err ignored;
+    err_init(&ignored, r->arena);
+    if (also && json_decode(r->arena, WORK_OWN, quota_type(), also->value, NULL, changed, &ignored) == ERR_OK)
+        return changed;
+    return stored_value(r->objects, stored_resource("resourcequotas", ""), item);
 }
 
 /* One quota of the namespace against the object of the request. */
@@ -113,7 +136,7 @@ struct held {
 static bool hold(struct admission_request *r, struct store_item *item, const struct quota_object *o,
                  struct held *ret_held)
 {
-    const struct value *quota = stored_value(r->objects, stored_resource("resourcequotas", ""), item);
+    const struct value *quota = newest(r, item);
     *ret_held = (struct held){
         .item = item, .quota = quota, .used = value_path(quota_type(), quota, "status.used"),
         .hard = counted(r->arena, o, value_path(quota_type(), quota, "status.hard")),

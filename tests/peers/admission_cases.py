@@ -102,6 +102,7 @@ STATE += [
     in_namespace("accounts", "serviceaccounts", "ServiceAccount", "silent", automountServiceAccountToken=False),
     in_namespace("accounts", "serviceaccounts", "ServiceAccount", "strict", secrets=[{"name": "mine"}],
                  imagePullSecrets=[{"name": "s1"}], metadata={"annotations": {"kubernetes.io/enforce-mountable-secrets": "true"}}),
+    in_namespace("ranges", "pods", "Pod", "early", spec={"containers": [{"name": "c", "image": "i:1"}]}),
     limits("ranges", "lr", {"type": "Container", "default": {"cpu": "500m", "memory": "64Mi", "example.com/x": "2"},
                             "defaultRequest": {"cpu": "100m", "example.com/x": "2"}, "max": {"cpu": "1"}, "min": {"cpu": "50m"},
                             "maxLimitRequestRatio": {"cpu": "8"}}),
@@ -150,6 +151,8 @@ STATE += [
     cluster(NODE, "node.k8s.io/v1", "runtimeclasses", "RuntimeClass", "placed", handler="h",
             scheduling={"nodeSelector": {"kind": "vm"}, "tolerations": [{"key": "vm", "operator": "Exists", "effect": "NoSchedule"}]}),
     cluster(NODE, "node.k8s.io/v1", "runtimeclasses", "RuntimeClass", "light", handler="h"),
+    cluster(NODE, "node.k8s.io/v1", "runtimeclasses", "RuntimeClass", "timed", handler="h", scheduling={"tolerations": [
+        {"key": "t", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}]}),
     cluster(V1, "v1", "nodes", "Node", "n1", {"labels": {
         "topology.kubernetes.io/zone": "z1", "topology.kubernetes.io/region": "r1", "topology.kubernetes.io/rack": "k",
         "kubernetes.io/hostname": "n1", "node-restriction.kubernetes.io/x": "1"}},
@@ -409,6 +412,8 @@ def plain_cases():
     yield ("one more class", "CREATE", SCHEDULING + "/priorityclasses", pc("c3"))
     yield ("a class becomes default", "UPDATE", SCHEDULING + "/priorityclasses/low", lambda o: o.update(globalDefault=True))
     yield ("the default class stays", "UPDATE", SCHEDULING + "/priorityclasses/usual", lambda o: o["metadata"].update(labels={"a": "b"}))
+    yield ("priority is left out", "UPDATE", V1 + "/namespaces/plain/pods/loose", lambda o: [o["spec"].pop(k) for k in ("priority", "preemptionPolicy")])
+    yield ("a pod that is older than the limit range", "UPDATE", V1 + "/namespaces/ranges/pods/early", lambda o: o["metadata"].update(labels={"a": "b"}))
     # tolerations
     yield create("plain", "tolerates everything", tolerations({"operator": "Exists"}))
     yield create("plain", "tolerates one of both", tolerations({"key": "node.kubernetes.io/not-ready", "operator": "Exists"}))
@@ -429,6 +434,7 @@ def plain_cases():
     for name in ("grows", "stays", "waits"):
         yield ("%s wants more" % name, "UPDATE", V1 + "/namespaces/plain/persistentvolumeclaims/" + name,
                lambda o: o["spec"]["resources"]["requests"].update(storage="2Gi"))
+    yield ("a claim loses its finalizer", "UPDATE", V1 + "/namespaces/plain/persistentvolumeclaims/grows", lambda o: o["metadata"].update(finalizers=["x.y/z"]))
     yield ("grows gets a label", "UPDATE", V1 + "/namespaces/plain/persistentvolumeclaims/grows", lambda o: o["metadata"].update(labels={"a": "b"}))
     # runtime classes
     for name in ("heavy", "placed", "light", "nope"):
@@ -442,6 +448,11 @@ def plain_cases():
     yield create("plain", "tolerations that cover the class'", pod(runtimeClassName="placed", tolerations=[{"operator": "Exists"}]))
     yield create("plain", "tolerations that the class covers", pod(runtimeClassName="placed", tolerations=[
         {"key": "vm", "operator": "Equal", "value": "1", "effect": "NoSchedule"}]))
+    for seconds in (30, 60, 90):
+        yield create("plain", "a toleration for %d s beside the class'" % seconds, pod(runtimeClassName="timed", tolerations=[
+            {"key": "t", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds}]))
+    yield create("plain", "a toleration without end beside the class'", pod(runtimeClassName="timed", tolerations=[
+        {"key": "t", "operator": "Exists", "effect": "NoExecute"}]))
     # network
     ingress = {"kind": "Ingress", "apiVersion": "networking.k8s.io/v1", "metadata": {"name": "i"},
                "spec": {"defaultBackend": {"service": {"name": "s", "port": {"number": 80}}}}}
@@ -581,7 +592,7 @@ def more_cases():
         ("a node resizes a pod", "UPDATE", V1 + "/namespaces/plain/pods/bound/resize", lambda o: o["spec"]["containers"][0]["resources"]["requests"].update(cpu="600m")),
         ("a node makes another node", "CREATE", V1 + "/nodes", cluster(V1, "v1", "nodes", "Node", "n8")[1]),
         ("a node changes another node", "UPDATE", V1 + "/nodes/n2", lambda o: o["metadata"].update(labels={"a": "b"})),
-        ("a node gives itself a harmless label", "UPDATE", V1 + "/nodes/n1", lambda o: o["metadata"]["labels"].update({"a": "b", "kubernetes.io/os": "linux", "x.node.kubernetes.io/y": "1"})),
+        ("a node gives itself a harmless label", "UPDATE", V1 + "/nodes/n1", lambda o: o["metadata"]["labels"].update({"a": "b", "kubernetes.io/os": "linux", "x.node.kubernetes.io/y": "1", "notkubernetes.io/a": "1", "xk8s.io/b": "1", "a.b/kubernetes.io": "1"})),
         ("a node gives itself labels that it must not", "UPDATE", V1 + "/nodes/n1", lambda o: o["metadata"]["labels"].update(
             {"node-restriction.kubernetes.io/y": "1", "foo.kubernetes.io/z": "1", "k8s.io/b": "2", "kubernetes.io/c": "3"})),
         ("a node takes a label from itself that it must not", "UPDATE", V1 + "/nodes/n1", lambda o: o["metadata"]["labels"].pop("node-restriction.kubernetes.io/x")),

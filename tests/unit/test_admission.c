@@ -135,6 +135,9 @@ static const struct {
       "certificatesigningrequests.certificates.k8s.io \"r\" is forbidden: user not permitted to sign requests with signerName \"x.y/z\"" },
     { "no certificate request", { "certificatesigningrequests", "certificates.k8s.io", NULL, ADMIT_CREATE, STR(""), STR(""), STR("{\"metadata\":{\"name\":\"q\"},\"spec\":{\"request\":\"eA==\",\"signerName\":\"kubernetes.io/kube-apiserver-client\"}}") }, NULL,
       "certificatesigningrequests.certificates.k8s.io \"q\" is forbidden: failed to parse CSR: PEM block type must be CERTIFICATE REQUEST" },
+    { "another block before the request", { "certificatesigningrequests", "certificates.k8s.io", NULL, ADMIT_CREATE, STR(""), STR(""), STR("{\"metadata\":{\"name\":\"q\"},\"spec\":{\"request\":"
+      "\"LS0tLS1CRUdJTiBYLS0tLS0KZUE9PQotLS0tLUVORCBYLS0tLS0KLS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KZUE9PQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K\",\"signerName\":\"kubernetes.io/kube-apiserver-client\"}}") }, NULL,
+      "certificatesigningrequests.certificates.k8s.io \"q\" is forbidden: failed to parse CSR: PEM block type must be CERTIFICATE REQUEST" },
     /* nodes */
     { "a token for nobody in particular", { "serviceaccounts", "", "token", ADMIT_CREATE, STR("a"), STR("default"), STR(TOKEN("p", "up", "")) }, "",
       "serviceaccounts \"default\" is forbidden: audience \"\" not found in pod spec volume, system:node:n1 is not authorized to request tokens for this audience", NULL, NULL, true },
@@ -269,6 +272,9 @@ TEST(what_is_used_is_stored_along)
     CHECK_INT("two quotas change", r.n_also, 2);
     check_also(&w, &r, 0, "/registry/resourcequotas/a/q1", "{\"count/pods\":\"3\",\"pods\":\"2\",\"services\":\"1\"}");
     check_also(&w, &r, 1, "/registry/resourcequotas/a/q2", "{\"requests.cpu\":\"500m\"}");
+    CHECK_INT("the same once more, before it is stored", admission_validate(w.chain, &r, &w.e), ERR_OK);
+    CHECK_INT("still two", r.n_also, 2);
+    check_also(&w, &r, 1, "/registry/resourcequotas/a/q2", "{\"requests.cpu\":\"750m\"}");
     asked.dry_run = true;
     CHECK_INT("tried", admission_world_ask(&w, &asked, &r), ERR_OK);
     CHECK_INT("nothing is stored then", r.n_also, 0);
@@ -277,6 +283,15 @@ TEST(what_is_used_is_stored_along)
     CHECK_TEXT("services", w.e.message, "services \"s\" is forbidden: exceeded quota: q1, requested: services=1, used: services=1, limited: services=1");
     CHECK_TEXT("for the details", w.e.kind, "services");
     CHECK_TEXT("for the details", w.e.name, "s");
+    admission_world_put(&w, STR("{\"kind\":\"Service\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"np\",\"namespace\":\"a\"},\"spec\":{\"type\":\"NodePort\",\"ports\":[{\"port\":1},{\"port\":2}]}}"));
+    admission_world_put(&w, STR(QUOTA("q4", "\"services.nodeports\":\"9\"", "\"services.nodeports\":\"2\"")));
+    struct asked less = { "services", "", NULL, ADMIT_UPDATE, STR("a"), STR("np"), STR("{\"metadata\":{\"name\":\"np\"},\"spec\":{\"type\":\"NodePort\",\"ports\":[{\"port\":1}]}}") };
+    CHECK_INT("fewer ports", admission_world_ask(&w, &less, &r), ERR_OK);
+    CHECK_INT("what becomes free is not given back here", r.n_also, 0);
+    less.object = STR("{\"metadata\":{\"name\":\"np\"},\"spec\":{\"type\":\"NodePort\",\"ports\":[{\"port\":1},{\"port\":2},{\"port\":3}]}}");
+    CHECK_INT("more ports", admission_world_ask(&w, &less, &r), ERR_OK);
+    CHECK_INT("what is more is taken", r.n_also, 1);
+    check_also(&w, &r, 0, "/registry/resourcequotas/a/q4", "{\"services.nodeports\":\"3\"}");
     struct asked event = { "events", "", NULL, ADMIT_CREATE, STR("a"), STR(""), STR("{\"metadata\":{\"name\":\"s\"}}") };
     CHECK_INT("events are not counted", admission_world_ask(&w, &event, &r), ERR_OK);
     admission_world_fini(&w);
