@@ -14,6 +14,7 @@ enum step { STEP_NAMESPACES, STEP_OBJECTS, STEP_STATUSES, N_STEPS };
 struct made {
     struct api_bootstrap *owner;
     const struct bootstrap_object *object;
+    const struct rbac_object *role; /* of a role or binding; NULL: it is none */
     struct operation op;
     struct arena arena;
     struct value value; /* what is written */
@@ -49,6 +50,9 @@ static const struct {
 /* What is there with what it should have; false: it has. */
 static bool bring_up(const struct made *m, const struct value *there, struct arena *a, struct value *ret_value)
 {
+    bool leads_elsewhere; /* somebody has bound it to another role, and that is respected */
+    if (m->role)
+        return rbac_bootstrap_reconcile(a, m->role, there, ret_value, &leads_elsewhere);
     const struct type *t = m->object->resource->type;
     struct value v = *there;
     bool changed = false;
@@ -195,7 +199,7 @@ static void collect(struct api_bootstrap *b)
                                                        false };
     b->made = ARENA_NEW_N(&b->arena, struct made, b->n_objects);
     for (size_t i = 0; i < b->n_objects; i++)
-        b->made[i] = (struct made){ .owner = b, .object = &b->objects[i] };
+        b->made[i] = (struct made){ .owner = b, .object = &b->objects[i], .role = i < n ? NULL : &roles[i - n] };
 }
 
 struct api_bootstrap *api_bootstrap_new(const struct api_bootstrap_options *o)

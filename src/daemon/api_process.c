@@ -14,6 +14,7 @@
 #include "config/apiserver_check.h"
 #include "config/config.h"
 #include "config/scheduler_check.h"
+#include "controllers/controllers.h"
 #include "daemon/api_bootstrap.h"
 #include "daemon/api_health.h"
 #include "daemon/api_keys.h"
@@ -47,6 +48,9 @@ struct process {
     struct api_pages *pages;
     struct apiserver *server;
     struct api_bootstrap *bootstrap;
+    struct cluster *cluster;
+    struct controllers *controllers;
+    const char *const *controllers_choice; /* ends with NULL */
     struct ops_options serving;
     struct ops *ops;
     struct ca_file *client_ca;
@@ -67,13 +71,13 @@ static const char *text(struct process *p, struct str s)
     return arena_cstr(&p->arena, s);
 }
 
-/* Ends with NULL; NULL when there are none. */
+/* Ends with NULL. */
 static const char *const *texts(struct process *p, const struct flag_strings *from)
 {
     const char **at = ARENA_NEW_N(&p->arena, const char *, from->n + 1);
     for (size_t i = 0; i < from->n; i++)
         at[i] = text(p, from->at[i]);
-    return from->n ? at : NULL;
+    return at;
 }
 
 static struct str_list list_of(const struct flag_strings *from)
@@ -147,11 +151,18 @@ static void wake(void *context)
     uv_async_send(&p->store_news);
 }
 
+/* What the store has finished: answers first, then those who act on what they see. */
+static void poll(struct process *p)
+{
+    apiserver_poll(p->server);
+    cluster_poll(p->cluster);
+}
+
 static void take_news(uv_async_t *handle)
 {
     struct process *p = handle->data;
-    if (p->server)
-        apiserver_poll(p->server);
+    if (p->controllers)
+        poll(p);
 }
 
 static enum err_code open_store(struct process *p, struct err *e)
@@ -262,7 +273,7 @@ static enum err_code make_tokens(struct process *p, struct err *e)
         return e->code;
     struct sa_tokens_options o = {
         .issuers = f->service_account_issuer.n ? texts(p, &f->service_account_issuer) : issuer,
-        .audiences = texts(p, &f->api_audiences),
+        .audiences = f->api_audiences.n ? texts(p, &f->api_audiences) : NULL,
         .signing_key_pem = keys.signing_pem,
         .key_pems = keys.pems,
         .n_key_pems = keys.n_pems,
@@ -362,6 +373,7 @@ static int64_t ms(int64_t ns)
 static void make_server(struct process *p)
 {
     const struct apiserver_flags *f = p->flags;
+    p->controllers_choice = texts(p, &f->controllers);
     struct apiserver_options o = {
         .loop = p->loop,
         .store = p->store,
@@ -378,6 +390,7 @@ static void make_server(struct process *p)
         .request_timeout_ms = ms(f->request_timeout_ns),
         .min_watch_seconds = f->min_request_timeout,
         .event_ttl_ms = ms(f->event_ttl_ns),
+        .default_accounts = controllers_chooses(p->controllers_choice, "serviceaccount-controller"),
         .relaxed_leases = f->relaxed_durability,
         .service_cidr = p->cidr,
         .node_port_min = f->service_node_port_range.first,
@@ -388,13 +401,24 @@ static void make_server(struct process *p)
     p->server = apiserver_new(&o);
 }
 
+/* Pods are told to trust the certificate that was made here; of one that was given only its owner knows who vouches. */
+static enum err_code make_controllers(struct process *p, struct err *e)
+{
+    p->cluster = cluster_new(p->server, p->loop, p->objects);
+    struct controllers_options o = { .cluster = p->cluster, .choice = p->controllers_choice,
+                                     .root_ca_pem = p->serving.cert_pem };
+    if (controllers_new(&o, &p->controllers, e))
+        return err_wrap(e, "--controllers");
+    return ERR_OK;
+}
+
 /* ---- Running ---- */
 
 static void tick(struct loop_timer *t)
 {
     struct process *p = LIST_ITEM(t, struct process, tick);
     store_tick(p->store);
-    apiserver_poll(p->server);
+    poll(p);
     memory_tick(&p->memory);
     loop_timer_set(p->loop, &p->tick, loop_now_ms(p->loop) + API_TICK_MS);
 }
@@ -491,10 +515,12 @@ static void free_parts(struct process *p)
     loop_timer_stop(p->loop, &p->delay);
     ops_free(p->ops);
     ca_file_free(p->client_ca);
-    stored_free(p->objects);
     store_free(p->store);
+    controllers_free(p->controllers);
+    cluster_free(p->cluster);
     api_bootstrap_free(p->bootstrap);
     apiserver_free(p->server);
+    stored_free(p->objects);
     api_pages_free(p->pages);
     admission_free(p->admission);
     api_authz_free(p->authz);
@@ -524,6 +550,8 @@ static enum err_code start(struct process *p, struct err *e)
         return e->code;
     make_pages(p);
     make_server(p);
+    if (make_controllers(p, e))
+        return e->code;
     return take_address(p, e);
 }
 
