@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -427,8 +426,7 @@ static void tick(struct loop_timer *t)
 static void tell_ready(void *context)
 {
     struct process *p = context;
-    printf("berth apiserver is ready at %s\n", p->url);
-    fflush(stdout);
+    p->o->tell(str_of(arena_printf(&p->arena, "berth apiserver is ready at %s\n", p->url)));
     LOG(0, "Ready", KS("url", p->url), KS("data", p->data_folder), KS("durability", durability(p)));
 }
 

@@ -22,6 +22,7 @@ struct api_process_options {
     const struct apiserver_flags *flags;
     const struct gates *gates;
     struct component_build build;
+    void (*tell)(struct str line); /* to standard output: what scripts wait for */
 };
 
 /* Until a signal or an error; the exit code. */
