@@ -6,7 +6,6 @@
 #include "apiserver/registry_priv.h"
 #include "apiserver/server_metrics.h"
 #include "apiserver/service_alloc.h"
-#include "apiserver/server_metrics.h"
 
 enum { REQUEST_TIMEOUT_MS = 60 * 1000, WATCH_SECONDS_MIN = 1800, EVENT_TTL_MS = 3600 * 1000,
        NODE_PORT_MIN = 30000, NODE_PORT_MAX = 32767 }; /* upstream's defaults */
@@ -27,7 +26,6 @@ struct apiserver *apiserver_new(const struct apiserver_options *o)
     }
     rand_init(&s->rand, o->seed);
     list_init(&s->exchanges);
-    s->metrics = server_metrics_new(o->metrics, o->objects);
     s->metrics = server_metrics_new(o->metrics, o->objects);
     struct service_alloc_options services = { o->objects, o->service_cidr.n ? o->service_cidr : STR("10.0.0.0/24"),
                                               s->o.node_port_min, s->o.node_port_max, rand_u64(&s->rand) };
