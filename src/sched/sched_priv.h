@@ -68,7 +68,7 @@ struct sched {
     struct map_u64 binding_of_ticket;
     uint32_t n_waits;                     /* bindings that wait for a permit: without any, none has a deadline */
     VEC(struct eviction) evictions;
-    struct map_str preempting;            /* uid of preemptors -> number of victims under way */
+    struct map_str preempting;            /* uid of preemptors -> preemption under way (evict.c) */
     io_ticket last_ticket;
     int64_t next_backoff_flush_ms, next_unschedulable_flush_ms;
     uint64_t n_attempts, n_placed, n_unschedulable, n_errors;
