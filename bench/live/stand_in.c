@@ -10,7 +10,7 @@
  * at once. After --expect bindings, and at the end (SIGTERM, SIGINT), it prints one line of JSON with what it counted.
  *
  * For tests: -f reads a JSON List; --page bounds pages; --expire answers 410 to the first continue token; --forbid
- * answers 403 to lists, --forbid-all to lists of all namespaces; --requests writes a line a request. */
+ * answers 403 to lists, --forbid-all to lists of all namespaces; --requests writes a line a request, with its Accept and Content-Type. */
 #include "bench/live/stand_in.h"
 
 #include <signal.h>

@@ -65,7 +65,7 @@ struct daemon {
     struct loop_timer pulse;
     struct loop_mail synced, engine_ended;
     uv_signal_t terminate, interrupt, user2;
-    bool signalled, is_ending;
+    bool signalled;
     uint32_t n_to_stop, n_open_signals;
 };
 
@@ -233,11 +233,9 @@ static void pulse(struct loop_timer *t)
     int64_t now_ms = loop_now_ms(d->loop);
     if (d->election && election_due_ms(d->election) <= now_ms)
         election_tick(d->election);
-    if (d->is_ending)
-        return;
-    loop_timer_set(d->loop, &d->pulse, now_ms + PULSE_MS);
     if (d->state == STOPPING)
-        return; /* the lease is being given back, which has its time */
+        return; /* the lease is lost; that it is given back takes no more than its requests' own time */
+    loop_timer_set(d->loop, &d->pulse, now_ms + PULSE_MS);
     if (event_recorder_due_ms(d->events) <= now_ms)
         event_recorder_tick(d->events);
     if (d->leader_events && event_recorder_due_ms(d->leader_events) <= now_ms)
@@ -532,6 +530,7 @@ static void stop(struct daemon *d, int exit_code, const char *error, const char 
     d->exit_code = exit_code;
     d->error = error ? arena_cstr(&d->arena, str_of(error)) : NULL;
     d->last_words = last_words;
+    loop_timer_stop(d->loop, &d->pulse);
     engine_schedule(d->engine, false);
     if (d->election)
         election_release(d->election);
@@ -566,8 +565,6 @@ static void port_stopped(void *context)
 static void end(struct daemon *d)
 {
     const struct api *api = connections_main(d->connections);
-    d->is_ending = true;
-    loop_timer_stop(d->loop, &d->pulse);
     if (d->discovery)
         api->cancel(api->context, d->discovery);
     informers_stop(d->informers);
