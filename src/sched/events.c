@@ -227,6 +227,9 @@ static const enum event_resource resource_of[N_OBJECT_KINDS] = {
     [OBJECT_CSI_DRIVER] = RES_CSI_DRIVER,
     [OBJECT_CSI_STORAGE_CAPACITY] = RES_CSI_STORAGE_CAPACITY,
     [OBJECT_VOLUME_ATTACHMENT] = RES_VOLUME_ATTACHMENT,
+    [OBJECT_RESOURCE_CLAIM] = RES_RESOURCE_CLAIM,
+    [OBJECT_RESOURCE_SLICE] = RES_RESOURCE_SLICE,
+    [OBJECT_DEVICE_CLASS] = RES_DEVICE_CLASS,
 };
 
 /* Kinds that no plugin waits for have no resource of their own (0 is RES_POD, which no object kind is). */

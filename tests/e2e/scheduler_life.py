@@ -170,6 +170,18 @@ def it_speaks_what_the_configuration_says():
                     assert word in found.split(",")[0], (media, what, found)
 
 
+DEVICES = ["resourceclaims", "resourceslices", "deviceclasses"]
+
+
+def it_watches_devices_where_they_are_served():
+    for options in ([], [word for name in DEVICES for word in ("--not-served", name)]):
+        with Scene("--nodes", "1", "--pods", "1", *options) as s:
+            wait(lambda: s.n_bound() == 1, "binding")
+            asked = re.findall(r"^GET /apis/resource.k8s.io/v1/(\w+)\?\S*watch=true", read(s.requests), re.M)
+            assert sorted(set(asked)) == sorted(DEVICES), asked
+            assert ("does not serve this resource" in read(s.log)) == bool(options)
+
+
 def who_waits_too_long_is_tried_again():
     """Nothing happens in the cluster: only the flag's time, looked at every 30 seconds, gets the pod another try."""
     huge = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "huge", "namespace": "default"},
@@ -183,6 +195,7 @@ if __name__ == "__main__":
     for check in (the_lease_comes_after_the_lists_or_before_them, signals_end_it, a_server_that_is_not_there_is_told_and_waited_for,
                   a_second_signal_ends_it_at_once, a_lease_that_cannot_be_given_back_does_not_hold_it_up, a_recording_repeats,
                   a_shadow_cannot_record, master_wins_over_the_kubeconfig, it_speaks_what_the_configuration_says,
+                  it_watches_devices_where_they_are_served,
                   who_waits_too_long_is_tried_again):
         check()
         print(check.__name__.replace("_", " "), flush=True)
