@@ -115,10 +115,12 @@ static void on_leading(void *context)
     struct daemon *d = context;
     series_set(d->leader.is_leader, 1);
     tell_leading(d);
-    if (d->state == STARTING)
+    if (d->state == STARTING) {
+        LOG(0, "Starting informers and waiting for sync...");
         informers_start(d->informers);
-    else
+    } else {
         engine_schedule(d->engine, true);
+    }
 }
 
 static void on_lost(void *context)
@@ -179,6 +181,8 @@ static void run_synced(struct loop_mail *own_mail)
     if (d->state != STARTING)
         return;
     d->state = SYNCED;
+    if (waits_for_lease(d))
+        LOG(0, "Sync completed");
     if (d->election && !waits_for_lease(d))
         election_start(d->election);
     else if (!d->o->flags->shadow)
@@ -530,6 +534,7 @@ static void stop(struct daemon *d, int exit_code, const char *error, const char 
     d->exit_code = exit_code;
     d->error = error ? arena_cstr(&d->arena, str_of(error)) : NULL;
     d->last_words = last_words;
+    LOG(2, "Scheduling queue is closed");
     loop_timer_stop(d->loop, &d->pulse);
     engine_schedule(d->engine, false);
     if (d->election)

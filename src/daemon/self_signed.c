@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/strbuf.h"
 #include "http/tls.h"
 
@@ -109,8 +110,10 @@ static enum err_code make_folder(const char *path, struct arena *a, struct err *
 enum err_code self_signed_pair(const struct self_signed_options *o, struct arena *a, struct str *ret_cert_pem,
                                struct str *ret_key_pem, struct err *e)
 {
-    if (!o->cert_dir || !o->cert_dir[0])
+    if (!o->cert_dir || !o->cert_dir[0]) {
+        LOG_PLAIN(0, "Generated self-signed cert in-memory");
         return make_pair(o, a, ret_cert_pem, ret_key_pem, e);
+    }
     const char *cert_file = arena_printf(a, "%s/%s.crt", o->cert_dir, o->name);
     const char *key_file = arena_printf(a, "%s/%s.key", o->cert_dir, o->name);
     bool has_cert = read_text(cert_file, a, ret_cert_pem), has_key = read_text(key_file, a, ret_key_pem);
@@ -124,5 +127,6 @@ enum err_code self_signed_pair(const struct self_signed_options *o, struct arena
     if (make_folder(o->cert_dir, a, e) || write_text(cert_file, *ret_cert_pem, 0644, a, e) ||
         write_text(key_file, *ret_key_pem, 0600, a, e))
         return err_wrap(e, "unable to keep the self-signed certificate");
+    LOG_PLAIN(0, arena_printf(a, "Generated self-signed cert (%s, %s)", cert_file, key_file));
     return ERR_OK;
 }

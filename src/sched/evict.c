@@ -3,6 +3,7 @@
 #include "sched/queue.h"
 #include "sched/sched.h"
 #include "sched/sched_priv.h"
+#include "sched/tell.h"
 
 /* Pods of lower priority that were promised this node lose the promise. */
 static void end_lower_nominations(struct sched *s, const struct pod *preemptor, sym node)
@@ -89,7 +90,7 @@ static void evict_one(struct sched *s, struct under_way *u, const struct pod *vi
 static void preempt_victim(struct sched *s, struct under_way *u, const struct pod *victim)
 {
     pod_ref(victim);
-    if (bind_preempt(s, victim, u->by))
+    if (bind_preempt(s, victim, u->preemptor, u->by))
         note_preempted(s, victim, u->preemptor, " (in kube-scheduler memory).");
     else
         evict_one(s, u, victim);
@@ -108,6 +109,8 @@ static void go_on(struct sched *s, struct under_way *u)
     const struct pod *preemptor = pod_ref(u->preemptor);
     bool failed = u->failed;
     measure_evicted(s->metrics);
+    if (u->last)
+        tell_preemption_ends(s, preemptor, u->last->node_name, failed);
     end_under_way(s, u);
     if (failed) /* nothing else would wake the pod */
         queue_activate(s->queue, preemptor, sched_now_ms(s));
@@ -115,13 +118,16 @@ static void go_on(struct sched *s, struct under_way *u)
 }
 
 /* Those that are not on their way out anyway. */
-static uint32_t find_present(struct sched *s, const struct candidate *chosen, const struct pod ***ret_victims)
+static uint32_t find_present(struct sched *s, const struct pod *preemptor, const struct candidate *chosen,
+                             const struct pod ***ret_victims)
 {
     const struct pod **victims = ARENA_NEW_N(&s->arena, const struct pod *, chosen->n_victims);
     uint32_t n = 0;
     for (uint32_t i = 0; i < chosen->n_victims; i++)
         if (!(chosen->victims[i]->flags & POD_TERMINATING))
             victims[n++] = chosen->victims[i];
+        else
+            tell_going_already(s, preemptor, chosen->victims[i]);
     *ret_victims = victims;
     return n;
 }
@@ -130,15 +136,17 @@ void evict_start(struct sched *s, const struct pod *preemptor, const struct pree
 {
     const struct candidate *chosen = p->chosen;
     const struct pod **victims;
-    uint32_t n = find_present(s, chosen, &victims);
+    uint32_t n = find_present(s, preemptor, chosen, &victims);
     if (n == 0)
         return; /* lower promises stay, too, as upstream has it */
     measure_victims(s->metrics, chosen->n_victims);
     end_lower_nominations(s, preemptor, s->cache.rows.at[chosen->node].name);
     struct under_way *u = begin_under_way(s, preemptor);
     u->by = p->by->plugin->name;
-    if (s->features.async_preemption)
+    if (s->features.async_preemption) {
+        tell_preemption_begins(s, preemptor, s->cache.rows.at[chosen->node].name, chosen->n_victims, n);
         hold_back(s, u, victims[--n]);
+    }
     for (uint32_t i = 0; i < n; i++)
         preempt_victim(s, u, victims[i]);
     go_on(s, u);
@@ -165,6 +173,7 @@ void sched_victim_done(struct sched *s, io_ticket ticket, const char *error)
     if (!e)
         return;
     struct under_way *u = find_under_way(s, e->preemptor);
+    tell_evicted(s, e->preemptor, e->victim, error);
     if (!error)
         note_preempted(s, e->victim, e->preemptor, "");
     end_eviction(s, e);

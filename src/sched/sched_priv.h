@@ -21,6 +21,7 @@ struct binding {
     struct queued_pod *queued;
     const struct pod *pod; /* assumed: names the node */
     node_id node;
+    uint32_t n_evaluated, n_feasible; /* nodes, of the decision: for the log */
     struct measure measure;
     struct cycle cycle;   /* of the decision, for the plugins that still have work to do */
     struct arena arena;   /* what these keep */
@@ -88,7 +89,7 @@ int64_t bind_due_ms(const struct sched *s);
 /* A pod that is assumed is being deleted, or gone. */
 void bind_pod_deleted(struct sched *s, const struct pod *pod);
 /* Sends a victim that is not bound yet back to the queue, instead of evicting it; false: it is too late for that. */
-bool bind_preempt(struct sched *s, const struct pod *victim, const char *by);
+bool bind_preempt(struct sched *s, const struct pod *victim, const struct pod *preemptor, const char *by);
 void bind_free_all(struct sched *s);
 struct binding *bind_find(const struct sched *s, const char *uid); /* a seam for tests, too */
 
