@@ -173,7 +173,7 @@ static bool asks_something(struct arena *a, const struct value *resources)
     const struct type *t = schema_type(STR("core/v1.ResourceRequirements"));
     for (size_t i = 0; i < 4; i++) {
         const struct value *v = value_member(value_path(t, resources, maps[i / 2]), str_of(names[i % 2]));
-        struct quantity q = v ? amount(a, value_text(v)) : (struct quantity){ 0 };
+        struct quantity q = v ? amount_of(a, v) : (struct quantity){ 0 };
         if (quantity_sign(&q) > 0)
             return true;
     }
