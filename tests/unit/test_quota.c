@@ -1,4 +1,5 @@
 /* tests/unit/test_quota.c - what objects use of quotas, and which quotas are about them. */
+#include "api/pod_sums.h"
 #include "api/quota.h"
 #include "codec/json.h"
 #include "tests/test.h"
@@ -42,6 +43,7 @@ static const struct {
     { "devices by their name alone", PODS, "{}", "example.com/gpu", NULL },
     { "storage is of claims", PODS, "{}", "requests.storage", NULL },
     { "overhead does not make a limit", PODS, "{\"spec\":{\"overhead\":{\"cpu\":\"1\"},\"containers\":[{" ASKS("\"cpu\":\"1\"", "") "}]}}", "limits.cpu", "0" },
+    { "nor of none at all", PODS, "{\"spec\":{\"overhead\":{\"cpu\":\"1\"},\"containers\":[{" ASKS("", "\"cpu\":\"0\"") "}]}}", "limits.cpu", "0" },
     { "but adds to one", PODS, "{\"spec\":{\"overhead\":{\"cpu\":\"1\"},\"containers\":[{" ASKS("", "\"cpu\":\"1\"") "}]}}", "limits.cpu", "2" },
     { "what a container still has counts", PODS, RESIZED "}}", "requests.cpu", "3" },
     { "its limit, too", PODS, RESIZED "}}", "limits.cpu", "4" },
@@ -93,6 +95,17 @@ TEST(objects_use_amounts)
         CHECK_STR(amounts[i].what, quantity_text(&a, &q), str_of(amounts[i].amount ? amounts[i].amount : "0"));
         arena_fini(&a);
     }
+}
+
+TEST(overhead_alone_is_no_limit)
+{
+    struct arena a;
+    arena_init(&a);
+    struct value pod = decode(&a, "core/v1.Pod", "{\"spec\":{\"overhead\":{\"cpu\":\"1\"},\"containers\":[{" ASKS("", "\"memory\":\"1\"") "}]}}");
+    struct value limits = pod_sum(&a, &pod, "limits"), requests = pod_sum(&a, &pod, "requests");
+    CHECK(!value_member(&limits, STR("cpu")) && value_member(&limits, STR("memory")));
+    CHECK(value_member(&requests, STR("cpu")));
+    arena_fini(&a);
 }
 
 /* ---- Scopes ---- */
