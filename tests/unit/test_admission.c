@@ -301,6 +301,24 @@ TEST(what_is_used_is_stored_along)
     admission_world_fini(&w);
 }
 
+TEST(quotas_of_one_object_are_not_without_end)
+{
+    enum { MANY = 40, CHANGED_MAX = 24 };
+    struct admission_world w;
+    struct admission_request r;
+    struct asked asked = { "secrets", "", NULL, ADMIT_CREATE, STR("a"), STR(""), STR("{\"metadata\":{\"name\":\"s\"}}") };
+    admission_world_init(&w, &(struct admission_options){ 0 });
+    admission_world_put(&w, str_of(state[0]));
+    for (int i = 0; i < MANY; i++) {
+        const char *json = arena_printf(&w.arena, "{\"kind\":\"ResourceQuota\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"q%02d\",\"namespace\":\"a\"},"
+                                        "\"status\":{\"hard\":{\"secrets\":\"9\"},\"used\":{\"secrets\":\"0\"}}}", i);
+        admission_world_put(&w, str_of(json));
+        CHECK_INT(json, admission_world_ask(&w, &asked, &r), i < CHANGED_MAX ? ERR_OK : ERR_FORBIDDEN);
+    }
+    CHECK_TEXT("too many", w.e.message, "secrets \"s\" is forbidden: more than 24 quotas would change");
+    admission_world_fini(&w);
+}
+
 /* ---- Namespaces that enforce more ---- */
 
 #define NAMESPACE(labels) "{\"kind\":\"Namespace\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"safe\",\"labels\":{" labels "}}}"
