@@ -6,7 +6,7 @@
 
 /* That one object changes. The rest of what is stored along with an object is for whoever allocates something for it. */
 enum { QUOTAS_CHANGED_MAX = 24 };
-_Static_assert(QUOTAS_CHANGED_MAX < ADMISSION_ALSO_MAX, "there is room for others");
+_Static_assert((int)QUOTAS_CHANGED_MAX < (int)ADMISSION_ALSO_MAX, "there is room for others");
 
 static const struct type *quota_type(void)
 {
