@@ -315,6 +315,27 @@ TEST(refused_applies)
     arena_fini(&arena);
 }
 
+/* Managers in the order of their identities: operations and versions too. */
+TEST(conflicts)
+{
+    arena_init(&arena);
+    struct value live = read_object(config_map(), OBJECT("u", "\"managedFields\":["
+        ENTRY("b", "Update", "\"subresource\":\"status\",", "{\"f:data\":{\"f:x\":{}}}") ","
+        ENTRY("b", "Update", "", "{\"f:data\":{\"f:x\":{},\"f:y\":{}}}") ","
+        ENTRY("b", "Apply", "", "{\"f:data\":{\"f:y\":{}}}") ","
+        ENTRY("a b", "Apply", "", "{\"f:data\":{\"f:x\":{},\"f:z\":{}}}") "],", "\"x\":\"1\",\"y\":\"1\",\"z\":\"1\""));
+    struct apply_outcome outcome;
+    struct err e;
+    enum err_code rc = apply_text(config_map(), &live, STR(CM("\"data\":{\"x\":\"2\",\"y\":\"2\",\"z\":\"1\"}")), &outcome, &e);
+    CHECK_INT("code", rc, ERR_CONFLICT);
+    CHECK_TEXT("message", e.message,
+               "Apply failed with 5 conflicts: conflicts with \"a b\":\n- .data.x\nconflicts with \"b\":\n- .data.y\n"
+               "conflicts with \"b\" with subresource \"status\" using v1:\n- .data.x\n"
+               "conflicts with \"b\" using v1:\n- .data.x\n- .data.y");
+    CHECK_INT("causes", outcome.n_conflicts, 5);
+    arena_fini(&arena);
+}
+
 #define LAST_APPLIED "\"kubectl.kubernetes.io/last-applied-configuration\":"
 #define APPLIED_BEFORE(text) \
     "{\"metadata\":{\"uid\":\"u\",\"annotations\":{" LAST_APPLIED "\"" text "\"},\"managedFields\":[" \
