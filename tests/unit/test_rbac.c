@@ -622,7 +622,8 @@ TEST(rules_without_end_are_refused)
     int64_t start = now_ns();
     CHECK_INT("rules", api_authz_check_escalation(authz, &w.arena, &u, STR(""), value_path(t, &v, "rules"), &e),
               ERR_FORBIDDEN);
-    CHECK(now_ns() - start < 20000000000ll);
+    CHECK(now_ns() - start < 10000000000ll); /* some tens of milliseconds; sanitizers and busy machines */
+    CHECK_TEXT("rules", e.message, "the rules are too many to be compared with those that the user holds");
     strbuf_fini(&json);
     end();
 }
