@@ -4,6 +4,9 @@
 #include <assert.h>
 
 #include "api/edit.h"
+#include "api/image_name.h"
+#include "api/pod_sums.h"
+#include "api/quantity.h"
 
 /* ---- Simple ones ---- */
 
@@ -13,6 +16,27 @@ struct row {
 };
 
 static const struct row rows[] = { /* sorted by type */
+    { "admissionregistration.k8s.io/v1.MatchResources", "matchPolicy", "\"Equivalent\"" },
+    { "admissionregistration.k8s.io/v1.MatchResources", "namespaceSelector", "{}" },
+    { "admissionregistration.k8s.io/v1.MatchResources", "objectSelector", "{}" },
+    { "admissionregistration.k8s.io/v1.MutatingAdmissionPolicySpec", "failurePolicy", "\"Fail\"" },
+    { "admissionregistration.k8s.io/v1.MutatingWebhook", "failurePolicy", "\"Fail\"" },
+    { "admissionregistration.k8s.io/v1.MutatingWebhook", "matchPolicy", "\"Equivalent\"" },
+    { "admissionregistration.k8s.io/v1.MutatingWebhook", "namespaceSelector", "{}" },
+    { "admissionregistration.k8s.io/v1.MutatingWebhook", "objectSelector", "{}" },
+    { "admissionregistration.k8s.io/v1.MutatingWebhook", "reinvocationPolicy", "\"Never\"" },
+    { "admissionregistration.k8s.io/v1.MutatingWebhook", "timeoutSeconds", "10" },
+    { "admissionregistration.k8s.io/v1.NamedRuleWithOperations", "scope", "\"*\"" },
+    { "admissionregistration.k8s.io/v1.RuleWithOperations", "scope", "\"*\"" },
+    { "admissionregistration.k8s.io/v1.ServiceReference", "port", "443" },
+    { "admissionregistration.k8s.io/v1.ValidatingAdmissionPolicySpec", "failurePolicy", "\"Fail\"" },
+    { "admissionregistration.k8s.io/v1.ValidatingWebhook", "failurePolicy", "\"Fail\"" },
+    { "admissionregistration.k8s.io/v1.ValidatingWebhook", "matchPolicy", "\"Equivalent\"" },
+    { "admissionregistration.k8s.io/v1.ValidatingWebhook", "namespaceSelector", "{}" },
+    { "admissionregistration.k8s.io/v1.ValidatingWebhook", "objectSelector", "{}" },
+    { "admissionregistration.k8s.io/v1.ValidatingWebhook", "timeoutSeconds", "10" },
+    { "apiextensions.k8s.io/v1.ServiceReference", "port", "443" },
+    { "apiregistration.k8s.io/v1.ServiceReference", "port", "443" },
     { "apps/v1.DaemonSetSpec", "revisionHistoryLimit", "10" },
     { "apps/v1.DaemonSetUpdateStrategy", "type", "\"RollingUpdate\"" },
     { "apps/v1.DeploymentSpec", "progressDeadlineSeconds", "600" },
@@ -20,11 +44,6 @@ static const struct row rows[] = { /* sorted by type */
     { "apps/v1.DeploymentSpec", "revisionHistoryLimit", "10" },
     { "apps/v1.DeploymentStrategy", "type", "\"RollingUpdate\"" },
     { "apps/v1.ReplicaSetSpec", "replicas", "1" },
-    { "apps/v1.RollingUpdateDaemonSet", "maxSurge", "0" },
-    { "apps/v1.RollingUpdateDaemonSet", "maxUnavailable", "1" },
-    { "apps/v1.RollingUpdateDeployment", "maxSurge", "\"25%\"" },
-    { "apps/v1.RollingUpdateDeployment", "maxUnavailable", "\"25%\"" },
-    { "apps/v1.RollingUpdateStatefulSetStrategy", "partition", "0" },
     { "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy", "whenDeleted", "\"Retain\"" },
     { "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy", "whenScaled", "\"Retain\"" },
     { "apps/v1.StatefulSetSpec", "persistentVolumeClaimRetentionPolicy", "{}" },
@@ -36,15 +55,16 @@ static const struct row rows[] = { /* sorted by type */
     { "batch/v1.CronJobSpec", "failedJobsHistoryLimit", "1" },
     { "batch/v1.CronJobSpec", "successfulJobsHistoryLimit", "3" },
     { "batch/v1.CronJobSpec", "suspend", "false" },
-    { "batch/v1.JobSpec", "completionMode", "\"NonIndexed\"" },
-    { "batch/v1.JobSpec", "manualSelector", "false" },
-    { "batch/v1.JobSpec", "suspend", "false" },
+    { "batch/v1.PodFailurePolicyOnPodConditionsPattern", "status", "\"True\"" },
+    { "core/v1.AzureDiskVolumeSource", "readOnly", "false" },
     { "core/v1.ConfigMapVolumeSource", "defaultMode", "420" },
     { "core/v1.Container", "terminationMessagePath", "\"/dev/termination-log\"" },
     { "core/v1.Container", "terminationMessagePolicy", "\"File\"" },
     { "core/v1.DownwardAPIVolumeSource", "defaultMode", "420" },
+    { "core/v1.EndpointPort", "protocol", "\"TCP\"" },
     { "core/v1.EphemeralContainer", "terminationMessagePath", "\"/dev/termination-log\"" },
     { "core/v1.EphemeralContainer", "terminationMessagePolicy", "\"File\"" },
+    { "core/v1.FileKeySelector", "optional", "false" },
     { "core/v1.GRPCAction", "service", "\"\"" },
     { "core/v1.HTTPGetAction", "path", "\"/\"" },
     { "core/v1.HTTPGetAction", "scheme", "\"HTTP\"" },
@@ -53,8 +73,6 @@ static const struct row rows[] = { /* sorted by type */
     { "core/v1.ObjectFieldSelector", "apiVersion", "\"v1\"" },
     { "core/v1.PersistentVolumeClaimSpec", "volumeMode", "\"Filesystem\"" },
     { "core/v1.PersistentVolumeClaimStatus", "phase", "\"Pending\"" },
-    { "core/v1.PersistentVolumeSpec", "persistentVolumeReclaimPolicy", "\"Retain\"" },
-    { "core/v1.PersistentVolumeSpec", "volumeMode", "\"Filesystem\"" },
     { "core/v1.PersistentVolumeStatus", "phase", "\"Pending\"" },
     { "core/v1.PodSpec", "dnsPolicy", "\"ClusterFirst\"" },
     { "core/v1.PodSpec", "restartPolicy", "\"Always\"" },
@@ -72,6 +90,21 @@ static const struct row rows[] = { /* sorted by type */
     { "core/v1.ServicePort", "protocol", "\"TCP\"" },
     { "core/v1.ServiceSpec", "sessionAffinity", "\"None\"" },
     { "core/v1.ServiceSpec", "type", "\"ClusterIP\"" },
+    { "discovery.k8s.io/v1.EndpointPort", "name", "\"\"" },
+    { "discovery.k8s.io/v1.EndpointPort", "protocol", "\"TCP\"" },
+    { "flowcontrol.apiserver.k8s.io/v1.ExemptPriorityLevelConfiguration", "lendablePercent", "0" },
+    { "flowcontrol.apiserver.k8s.io/v1.ExemptPriorityLevelConfiguration", "nominalConcurrencyShares", "0" },
+    { "flowcontrol.apiserver.k8s.io/v1.FlowSchemaSpec", "matchingPrecedence", "1000" },
+    { "flowcontrol.apiserver.k8s.io/v1.LimitedPriorityLevelConfiguration", "lendablePercent", "0" },
+    { "flowcontrol.apiserver.k8s.io/v1.LimitedPriorityLevelConfiguration", "nominalConcurrencyShares", "30" },
+    { "flowcontrol.apiserver.k8s.io/v1.QueuingConfiguration", "handSize", "8" },
+    { "flowcontrol.apiserver.k8s.io/v1.QueuingConfiguration", "queueLengthLimit", "50" },
+    { "flowcontrol.apiserver.k8s.io/v1.QueuingConfiguration", "queues", "64" },
+    { "networking.k8s.io/v1.IngressClassParametersReference", "scope", "\"Cluster\"" },
+    { "networking.k8s.io/v1.NetworkPolicyPort", "protocol", "\"TCP\"" },
+    { "rbac.authorization.k8s.io/v1.RoleRef", "apiGroup", "\"rbac.authorization.k8s.io\"" },
+    { "resource.k8s.io/v1.DeviceSubRequest", "allocationMode", "\"ExactCount\"" },
+    { "resource.k8s.io/v1.ExactDeviceRequest", "allocationMode", "\"ExactCount\"" },
     { "scheduling.k8s.io/v1.PriorityClass", "preemptionPolicy", "\"PreemptLowerPriority\"" },
     { "storage.k8s.io/v1.CSIDriverSpec", "attachRequired", "true" },
     { "storage.k8s.io/v1.CSIDriverSpec", "fsGroupPolicy", "\"ReadWriteOnceWithFSType\"" },
@@ -178,24 +211,21 @@ static void fill_rows(struct draft *d)
 
 /* ---- Functions of types inside others ---- */
 
-/* Always for the newest, which is what no tag means. */
+/* Always for the newest; a name that is none is somebody else's to refuse. */
+static void fill_pull_policy(struct draft *d, const char *image, const char *policy)
+{
+    bool newest = image_name_is_latest(value_text(get(d, image)));
+    fill(d, policy, edit_text(newest ? "Always" : "IfNotPresent"));
+}
+
 static void fill_container(struct draft *d)
 {
-    struct str image = value_text(get(d, "image"));
-    size_t slash = image.n, colon = image.n;
-    for (size_t i = 0; i < image.n; i++) {
-        if (image.p[i] == '@') { /* a digest: it cannot change */
-            fill(d, "imagePullPolicy", edit_text("IfNotPresent"));
-            return;
-        }
-        if (image.p[i] == '/')
-            slash = i;
-        if (image.p[i] == ':')
-            colon = i;
-    }
-    bool tagged = colon < image.n && (slash == image.n || colon > slash);
-    bool newest = !tagged || str_is(str_from(image, colon + 1), "latest");
-    fill(d, "imagePullPolicy", edit_text(newest ? "Always" : "IfNotPresent"));
+    fill_pull_policy(d, "image", "imagePullPolicy");
+}
+
+static void fill_image_volume(struct draft *d)
+{
+    fill_pull_policy(d, "reference", "pullPolicy");
 }
 
 /* Nothing but a name: an empty directory. */
@@ -230,12 +260,31 @@ static void fill_service(struct draft *d)
         fill(d, "allocateLoadBalancerNodePorts", value_bool(true));
 }
 
-/* The strategy's own struct is made only for the strategy that has one. */
+static const struct row rolling_rows[] = {
+    { "apps/v1.RollingUpdateDaemonSet", "maxSurge", "0" },
+    { "apps/v1.RollingUpdateDaemonSet", "maxUnavailable", "1" },
+    { "apps/v1.RollingUpdateDeployment", "maxSurge", "\"25%\"" },
+    { "apps/v1.RollingUpdateDeployment", "maxUnavailable", "\"25%\"" },
+    { "apps/v1.RollingUpdateStatefulSetStrategy", "partition", "0" },
+};
+
+/* The strategy's own struct is made and filled only for the strategy that has one. */
 static void fill_rolling_update(struct draft *d)
 {
+    if (!str_is(value_text(get(d, "type")), "RollingUpdate"))
+        return;
     int slot = slot_of(d, "rollingUpdate");
-    if (str_is(value_text(get(d, "type")), "RollingUpdate") && d->value.slots[slot].kind == VALUE_ABSENT)
-        put(d, slot, value_struct(d->arena, d->type->fields[slot].type));
+    const struct type *t = d->type->fields[slot].type;
+    struct draft inside = { d->arena, t, *get(d, "rollingUpdate"), false };
+    if (inside.value.kind == VALUE_ABSENT)
+        inside.value = value_struct(d->arena, t);
+    for (size_t i = 0; i < sizeof(rolling_rows) / sizeof(rolling_rows[0]); i++)
+        if (str_is(t->name, rolling_rows[i].type)) {
+            const struct field *f = &t->fields[slot_of(&inside, rolling_rows[i].field)];
+            fill(&inside, rolling_rows[i].field, literal_value(d->arena, f, rolling_rows[i].literal));
+        }
+    if (inside.value.slots != get(d, "rollingUpdate")->slots)
+        put(d, slot, inside.value);
 }
 
 /* Strategies and probes are structs without pointers: they are there even when nothing was written. */
@@ -254,21 +303,49 @@ static void fill_status(struct draft *d)
 static void fill_deployment(struct draft *d)
 {
     make_struct(d, "strategy");
+    make_struct(d, "template");
 }
 
 static void fill_updates(struct draft *d)
 {
     make_struct(d, "updateStrategy");
+    make_struct(d, "template");
 }
 
-static void fill_job(struct draft *d)
+/* Claims in a StatefulSet say what they are. */
+static void fill_stateful_set(struct draft *d)
 {
-    if (get(d, "completions")->kind == VALUE_ABSENT && get(d, "parallelism")->kind == VALUE_ABSENT)
-        fill(d, "completions", value_int(1));
-    fill(d, "parallelism", value_int(1));
-    fill(d, "backoffLimit", value_int(get(d, "backoffLimitPerIndex")->kind == VALUE_INT ? INT32_MAX : 6));
-    bool has_policy = get(d, "podFailurePolicy")->kind == VALUE_STRUCT;
-    fill(d, "podReplacementPolicy", edit_text(has_policy ? "Failed" : "TerminatingOrFailed"));
+    const struct type *t = schema_type(STR("core/v1.PersistentVolumeClaim"));
+    const struct value *claims = get(d, "volumeClaimTemplates");
+    fill_updates(d);
+    uint32_t n = claims->kind == VALUE_LIST ? claims->n : 0;
+    struct value *items = ARENA_NEW_N(d->arena, struct value, n);
+    bool changed = false;
+    for (uint32_t i = 0; i < n; i++) {
+        struct draft claim = { d->arena, t, claims->items[i], false };
+        fill(&claim, "kind", edit_text("PersistentVolumeClaim"));
+        fill(&claim, "apiVersion", edit_text("v1"));
+        changed |= claim.is_copy;
+        items[i] = claim.value;
+    }
+    if (changed)
+        put(d, slot_of(d, "volumeClaimTemplates"), value_list(items, n));
+}
+
+/* Of all owners of a template but ReplicationControllers, which may have none. */
+static void fill_template(struct draft *d)
+{
+    make_struct(d, "template");
+}
+
+static void fill_job_template(struct draft *d)
+{
+    make_struct(d, "jobTemplate");
+}
+
+static void fill_spec(struct draft *d)
+{
+    make_struct(d, "spec");
 }
 
 /* What may be used at most is what is given, and what is given is what is asked for. */
@@ -303,6 +380,127 @@ static void fill_node_status(struct draft *d)
     const struct value *allocatable = get(d, "allocatable");
     if ((allocatable->kind != VALUE_MAP || !allocatable->n) && capacity->kind == VALUE_MAP)
         put(d, slot_of(d, "allocatable"), *capacity);
+}
+
+/* A timeout for affinity to clients, and nothing where there is none. */
+static void fill_affinity(struct draft *d)
+{
+    const struct value *seconds = value_path(d->type, &d->value, "sessionAffinityConfig.clientIP.timeoutSeconds");
+    struct str affinity = value_text(get(d, "sessionAffinity"));
+    int slot = slot_of(d, "sessionAffinityConfig");
+    if (str_is(affinity, "None") && d->value.slots[slot].kind != VALUE_ABSENT)
+        put(d, slot, (struct value){ .kind = VALUE_ABSENT });
+    if (str_is(affinity, "ClientIP") && seconds->kind == VALUE_ABSENT) {
+        put(d, slot, (struct value){ .kind = VALUE_ABSENT });
+        put(d, slot, edit_set(d->arena, d->type->fields[slot].type, get(d, "sessionAffinityConfig"),
+                              "clientIP.timeoutSeconds", value_int(10800)));
+    }
+}
+
+static void fill_service_spec(struct draft *d)
+{
+    fill_affinity(d);
+    fill_service(d);
+}
+
+static void fill_device_request(struct draft *d)
+{
+    if (str_is(value_text(get(d, "allocationMode")), "ExactCount"))
+        fill(d, "count", value_int(1));
+}
+
+/* Users and groups belong to the group that names them; service accounts to the core group. */
+static void fill_subject(struct draft *d)
+{
+    struct str kind = value_text(get(d, "kind"));
+    if (str_is(kind, "User") || str_is(kind, "Group"))
+        fill(d, "apiGroup", edit_text("rbac.authorization.k8s.io"));
+}
+
+static void fill_role_reference(struct draft *d)
+{
+    make_struct(d, "roleRef");
+}
+
+static void fill_policy_types(struct draft *d)
+{
+    const struct value *types = get(d, "policyTypes"), *egress = get(d, "egress");
+    if (types->kind == VALUE_LIST && types->n)
+        return;
+    struct value list = edit_append(d->arena, &(struct value){ 0 }, edit_text("Ingress"));
+    if (egress->kind == VALUE_LIST && egress->n)
+        list = edit_append(d->arena, &list, edit_text("Egress"));
+    put(d, slot_of(d, "policyTypes"), list);
+}
+
+static void fill_definition(struct draft *d)
+{
+    struct value names = *get(d, "names");
+    const struct type *t = d->type->fields[slot_of(d, "names")].type;
+    struct str kind = value_text(value_path(t, &names, "kind"));
+    if (kind.n && !value_text(value_path(t, &names, "singular")).n) {
+        char *lower = arena_cstr(d->arena, kind);
+        for (size_t i = 0; i < kind.n; i++)
+            lower[i] = (char)(lower[i] >= 'A' && lower[i] <= 'Z' ? lower[i] - 'A' + 'a' : lower[i]);
+        names = edit_set(d->arena, t, &names, "singular", value_string((struct str){ lower, kind.n }));
+    }
+    if (kind.n && !value_text(value_path(t, &names, "listKind")).n)
+        names = edit_set(d->arena, t, &names, "listKind", edit_text(arena_printf(d->arena, "%.*sList", STR_ARG(kind))));
+    put(d, slot_of(d, "names"), names);
+    int conversion = slot_of(d, "conversion");
+    if (d->value.slots[conversion].kind == VALUE_ABSENT)
+        put(d, conversion, edit_set(d->arena, d->type->fields[conversion].type, &d->value.slots[conversion], "strategy",
+                                    edit_text("None")));
+}
+
+/* An amount finer than a thousandth is rounded up to one. */
+static void round_amounts(struct draft *d, const char *field)
+{
+    const struct value *map = get(d, field);
+    struct value copy = *map;
+    for (uint32_t i = 0; map->kind == VALUE_MAP && i < map->n; i++) {
+        struct quantity q;
+        struct err ignored;
+        bool exact;
+        err_init(&ignored, d->arena);
+        if (quantity_parse(d->arena, value_text(&map->members[i].value), &q, &ignored) ||
+            quantity_round_up(d->arena, &q, QUANTITY_MILLI, &exact, &ignored) || exact)
+            continue;
+        if (copy.members == map->members) {
+            copy.members = ARENA_NEW_N(d->arena, struct member, map->n);
+            memcpy(copy.members, map->members, map->n * sizeof(*copy.members));
+        }
+        copy.members[i].value = value_string(quantity_text(d->arena, &q));
+    }
+    if (copy.kind == VALUE_MAP && copy.members != map->members)
+        put(d, slot_of(d, field), copy);
+}
+
+static void fill_requirements(struct draft *d)
+{
+    round_amounts(d, "limits");
+    round_amounts(d, "requests");
+}
+
+static void fill_container_status(struct draft *d)
+{
+    round_amounts(d, "allocatedResources");
+}
+
+/* serviceAccount is the older name of serviceAccountName, which counts where both are given. */
+static void fill_pod_spec(struct draft *d)
+{
+    struct str name = value_text(get(d, "serviceAccountName")), old = value_text(get(d, "serviceAccount"));
+    round_amounts(d, "overhead");
+    if (!name.n && old.n)
+        put(d, slot_of(d, "serviceAccountName"), value_string(old));
+    else if (!str_eq(name, old))
+        put(d, slot_of(d, "serviceAccount"), value_string(name));
+}
+
+static void fill_spec(struct draft *d)
+{
+    make_struct(d, "spec");
 }
 
 /* ---- Functions of whole objects ---- */
@@ -372,37 +570,148 @@ static void fill_containers(struct draft *pod, const char *path, bool (*fill_one
         set_path(pod, path, value_list(items, n));
 }
 
-static bool any_container_asks(const struct draft *pod, struct str resource)
+static bool is_huge_page(struct str resource)
 {
-    static const char *const paths[] = { "spec.containers", "spec.initContainers" };
-    const struct type *container = schema_type(STR("core/v1.Container"));
-    for (size_t p = 0; p < 2; p++) {
-        const struct value *list = at_path(pod, paths[p]);
-        for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++) {
-            const struct value *requests = value_path(container, &list->items[i], "resources.requests");
-            if (requests->kind == VALUE_MAP && value_member(requests, resource))
-                return true;
-        }
-    }
-    return false;
+    return str_starts(resource, STR("hugepages-"));
 }
 
-/* Limits of the whole pod; where a container asks for something, the sum of that counts, which whoever reads it makes. */
+/* Of what the pod as a whole can have: cpu, memory, huge pages. */
+static bool is_of_whole_pods(struct str resource)
+{
+    return str_is(resource, "cpu") || str_is(resource, "memory") || is_huge_page(resource);
+}
+
+typedef bool takes_resource(struct str resource);
+
+/* The map with those members of `more` that it lacks and that `takes`; the members of both, sorted once. */
+static struct value fill_amounts(struct arena *a, const struct value *map, const struct value *more, takes_resource *takes)
+{
+    uint32_t n = map->kind == VALUE_MAP ? map->n : 0, n_more = more->kind == VALUE_MAP ? more->n : 0, n_old = n;
+    struct member *members = ARENA_NEW_N(a, struct member, n + n_more);
+    if (n)
+        memcpy(members, map->members, n * sizeof(*members));
+    for (uint32_t i = 0; i < n_more; i++)
+        if (takes(more->members[i].key) && !(n_old && value_member(map, more->members[i].key)))
+            members[n++] = more->members[i];
+    return n > n_old ? value_map(members, value_sort_members(members, n)) : *map;
+}
+
+/* Huge pages must be limited: what containers use of them together. Where the pod asks for some, it says so itself. */
+static void fill_pod_pages(struct draft *pod)
+{
+    const struct value *limits = at_path(pod, "spec.resources.limits");
+    const struct value *requests = at_path(pod, "spec.resources.requests");
+    bool any = (limits->kind == VALUE_MAP && limits->n) || (requests->kind == VALUE_MAP && requests->n);
+    struct value sums = pod_sum_containers(pod->arena, at_path(pod, "spec"), "limits");
+    if (!any || sums.kind != VALUE_MAP)
+        return;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < sums.n; i++)
+        if (requests->kind != VALUE_MAP || !value_member(requests, sums.members[i].key))
+            sums.members[n++] = sums.members[i];
+    sums.n = n;
+    struct value filled = fill_amounts(pod->arena, limits, &sums, is_huge_page);
+    if (filled.n != (limits->kind == VALUE_MAP ? limits->n : 0))
+        set_path(pod, "spec.resources.limits", filled);
+}
+
+static bool is_cpu_or_memory(struct str resource)
+{
+    return str_is(resource, "cpu") || str_is(resource, "memory");
+}
+
+/* Where the pod is limited it asks for what its containers ask for, and else for as much as it may use. */
 static void fill_pod_requests(struct draft *pod)
 {
     const struct value *limits = at_path(pod, "spec.resources.limits");
-    struct value requests = *at_path(pod, "spec.resources.requests");
-    bool changed = false;
-    for (uint32_t i = 0; limits->kind == VALUE_MAP && i < limits->n; i++) {
-        struct str resource = limits->members[i].key;
-        bool given = requests.kind == VALUE_MAP && value_member(&requests, resource);
-        if (given || any_container_asks(pod, resource))
-            continue;
-        requests = edit_member(pod->arena, &requests, resource, limits->members[i].value);
-        changed = true;
+    const struct value *requests = at_path(pod, "spec.resources.requests");
+    if (limits->kind != VALUE_MAP || !limits->n)
+        return;
+    struct value sums = pod_sum_containers(pod->arena, at_path(pod, "spec"), "requests");
+    struct value filled = fill_amounts(pod->arena, requests, &sums, is_cpu_or_memory);
+    filled = fill_amounts(pod->arena, &filled, limits, is_of_whole_pods);
+    if (filled.kind == VALUE_MAP && filled.n != (requests->kind == VALUE_MAP ? requests->n : 0))
+        set_path(pod, "spec.resources.requests", filled);
+}
+
+/* Annotations of very old clients, which once were init containers. */
+static void drop_init_annotations(struct draft *d)
+{
+    static const char *const old[] = { "pod.alpha.kubernetes.io/init-containers", "pod.beta.kubernetes.io/init-containers",
+                                       "pod.alpha.kubernetes.io/init-container-statuses",
+                                       "pod.beta.kubernetes.io/init-container-statuses" };
+    const struct value *map = at_path(d, "metadata.annotations");
+    bool found = false;
+    for (size_t i = 0; map->kind == VALUE_MAP && i < sizeof(old) / sizeof(old[0]); i++)
+        found |= value_member(map, str_of(old[i])) != NULL;
+    if (!found)
+        return;
+    struct member *members = ARENA_NEW_N(d->arena, struct member, map->n);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < map->n; i++) {
+        bool dropped = false;
+        for (size_t k = 0; k < sizeof(old) / sizeof(old[0]); k++)
+            dropped |= str_is(map->members[i].key, old[k]);
+        if (!dropped)
+            members[n++] = map->members[i];
     }
-    if (changed)
-        set_path(pod, "spec.resources.requests", requests);
+    set_path(d, "metadata.annotations", n ? value_map(members, n) : (struct value){ .kind = VALUE_ABSENT });
+}
+
+/* podIP is the first of podIPs; where both are given and differ, podIP counts. */
+static void fill_pod_ips(struct draft *d)
+{
+    const struct type *t = schema_type(STR("core/v1.PodIP"));
+    const struct value *list = at_path(d, "status.podIPs"), *ip = at_path(d, "status.podIP");
+    bool any = list->kind == VALUE_LIST && list->n;
+    struct str first = any ? value_text(value_path(t, &list->items[0], "ip")) : STR("");
+    if (any && !value_text(ip).n)
+        set_path(d, "status.podIP", value_string(first));
+    if (!value_text(ip).n || (any && str_eq(first, value_text(ip))))
+        return;
+    struct value none = { .kind = VALUE_ABSENT }, entry = edit_set(d->arena, t, &none, "ip", *ip);
+    set_path(d, "status.podIPs", edit_append(d->arena, &none, entry));
+}
+
+/* Addresses of load balancers are of one's own unless something else is said. */
+static void fill_balancer_modes(struct draft *d)
+{
+    const struct type *t = schema_type(STR("core/v1.LoadBalancerIngress"));
+    const struct value *list = at_path(d, "status.loadBalancer.ingress");
+    uint32_t n = list->kind == VALUE_LIST ? list->n : 0;
+    if (n == 0 || !str_is(value_text(at_path(d, "spec.type")), "LoadBalancer"))
+        return;
+    struct value *items = ARENA_NEW_N(d->arena, struct value, n);
+    for (uint32_t i = 0; i < n; i++) {
+        bool needs = value_text(value_path(t, &list->items[i], "ip")).n &&
+                     value_path(t, &list->items[i], "ipMode")->kind == VALUE_ABSENT;
+        items[i] = needs ? edit_set(d->arena, t, &list->items[i], "ipMode", edit_text("VIP")) : list->items[i];
+    }
+    set_path(d, "status.loadBalancer.ingress", value_list(items, n));
+}
+
+/* Of volumes that are objects: those within other objects keep what they have. */
+static void fill_persistent_volume(struct draft *d)
+{
+    if (!value_text(at_path(d, "spec.persistentVolumeReclaimPolicy")).n)
+        set_path(d, "spec.persistentVolumeReclaimPolicy", edit_text("Retain"));
+    if (at_path(d, "spec.volumeMode")->kind == VALUE_ABSENT)
+        set_path(d, "spec.volumeMode", edit_text("Filesystem"));
+}
+
+/* The version that is stored has been stored from the beginning. */
+static void fill_stored_versions(struct draft *d)
+{
+    const struct type *t = schema_type(STR("apiextensions.k8s.io/v1.CustomResourceDefinitionVersion"));
+    const struct value *stored = at_path(d, "status.storedVersions"), *versions = at_path(d, "spec.versions");
+    if (stored->kind == VALUE_LIST && stored->n)
+        return;
+    for (uint32_t i = 0; versions->kind == VALUE_LIST && i < versions->n; i++)
+        if (value_path(t, &versions->items[i], "storage")->b) {
+            struct value name = *value_path(t, &versions->items[i], "name");
+            set_path(d, "status.storedVersions", edit_append(d->arena, &(struct value){ 0 }, name));
+            return;
+        }
 }
 
 /* What templates keep as it was written and pods get. */
@@ -412,7 +721,13 @@ static void fill_pod(struct draft *d)
         return;
     fill_containers(d, "spec.containers", fill_requests);
     fill_containers(d, "spec.initContainers", fill_requests);
+    fill_pod_pages(d);
     fill_pod_requests(d);
+    const struct value *grace = at_path(d, "spec.terminationGracePeriodSeconds");
+    if (grace->kind == VALUE_INT && grace->i < 0)
+        set_path(d, "spec.terminationGracePeriodSeconds", value_int(1));
+    drop_init_annotations(d);
+    fill_pod_ips(d);
     if (at_path(d, "spec.enableServiceLinks")->kind == VALUE_ABSENT)
         set_path(d, "spec.enableServiceLinks", value_bool(true));
     if (at_path(d, "spec.hostNetwork")->b) {
@@ -427,6 +742,26 @@ static void fill_labels(struct draft *d)
     const struct value *own = at_path(d, "metadata.labels");
     if (labels->kind == VALUE_MAP && (own->kind != VALUE_MAP || !own->n))
         set_path(d, "metadata.labels", *labels);
+}
+
+/* Jobs alone: those that a CronJob is going to make get nothing before they are made. */
+static void fill_job(struct draft *d)
+{
+    const struct type *t = schema_type(STR("batch/v1.JobSpec"));
+    struct draft spec = { d->arena, t, *get(d, "spec"), false };
+    if (spec.value.kind != VALUE_STRUCT)
+        return;
+    if (get(&spec, "completions")->kind == VALUE_ABSENT && get(&spec, "parallelism")->kind == VALUE_ABSENT)
+        fill(&spec, "completions", value_int(1));
+    fill(&spec, "parallelism", value_int(1));
+    fill(&spec, "backoffLimit", value_int(get(&spec, "backoffLimitPerIndex")->kind == VALUE_INT ? INT32_MAX : 6));
+    fill(&spec, "completionMode", edit_text("NonIndexed"));
+    fill(&spec, "suspend", value_bool(false));
+    bool has_policy = get(&spec, "podFailurePolicy")->kind == VALUE_STRUCT;
+    fill(&spec, "podReplacementPolicy", edit_text(has_policy ? "Failed" : "TerminatingOrFailed"));
+    fill(&spec, "manualSelector", value_bool(false));
+    if (spec.is_copy)
+        put(d, slot_of(d, "spec"), spec.value);
 }
 
 static void fill_replication_controller(struct draft *d)
@@ -456,29 +791,58 @@ struct function {
 
 /* Of a type: after its rows and before what is inside, or after that. */
 static const struct function first_functions[] = {
+    { "apps/v1.DaemonSet", fill_spec },
     { "apps/v1.DaemonSetSpec", fill_updates },
     { "apps/v1.DaemonSetUpdateStrategy", fill_rolling_update },
+    { "apps/v1.Deployment", fill_spec },
     { "apps/v1.DeploymentSpec", fill_deployment },
     { "apps/v1.DeploymentStrategy", fill_rolling_update },
-    { "apps/v1.StatefulSetSpec", fill_updates },
+    { "apps/v1.ReplicaSet", fill_spec },
+    { "apps/v1.ReplicaSetSpec", fill_template },
+    { "apps/v1.StatefulSet", fill_spec },
+    { "apps/v1.StatefulSetSpec", fill_stateful_set },
     { "apps/v1.StatefulSetUpdateStrategy", fill_rolling_update },
+    { "batch/v1.CronJob", fill_spec },
+    { "batch/v1.CronJobSpec", fill_job_template },
+    { "batch/v1.Job", fill_spec },
+    { "batch/v1.JobSpec", fill_template },
+    { "batch/v1.JobTemplateSpec", fill_spec },
     { "core/v1.Container", fill_container },
     { "core/v1.EphemeralContainer", fill_container },
+    { "core/v1.ImageVolumeSource", fill_image_volume },
     { "core/v1.Namespace", fill_status },
     { "core/v1.PersistentVolume", fill_status },
     { "core/v1.PersistentVolumeClaim", fill_status },
+    { "core/v1.Pod", fill_spec },
+    { "core/v1.PodTemplate", fill_template },
+    { "core/v1.PodTemplateSpec", fill_spec },
     { "core/v1.Volume", fill_volume },
+    { "rbac.authorization.k8s.io/v1.ClusterRoleBinding", fill_role_reference },
+    { "rbac.authorization.k8s.io/v1.RoleBinding", fill_role_reference },
 };
 static const struct function last_functions[] = {
-    { "batch/v1.Job", fill_labels },
-    { "batch/v1.JobSpec", fill_job },
+    { "apiextensions.k8s.io/v1.CustomResourceDefinition", fill_stored_versions },
+    { "apiextensions.k8s.io/v1.CustomResourceDefinitionSpec", fill_definition },
+    { "batch/v1.Job", fill_job },
     { "core/v1.LimitRangeItem", fill_limit },
     { "core/v1.Namespace", fill_namespace },
     { "core/v1.NodeStatus", fill_node_status },
+    { "core/v1.PersistentVolume", fill_persistent_volume },
+    { "core/v1.ContainerStatus", fill_container_status },
     { "core/v1.Pod", fill_pod },
+    { "core/v1.PodSpec", fill_pod_spec },
+    { "core/v1.PodStatus", fill_container_status },
+    { "core/v1.PodTemplateSpec", drop_init_annotations },
+    { "core/v1.ResourceRequirements", fill_requirements },
+    { "core/v1.VolumeResourceRequirements", fill_requirements },
     { "core/v1.ReplicationController", fill_replication_controller },
     { "core/v1.ServicePort", fill_service_port },
-    { "core/v1.ServiceSpec", fill_service },
+    { "core/v1.Service", fill_balancer_modes },
+    { "core/v1.ServiceSpec", fill_service_spec },
+    { "networking.k8s.io/v1.NetworkPolicySpec", fill_policy_types },
+    { "rbac.authorization.k8s.io/v1.Subject", fill_subject },
+    { "resource.k8s.io/v1.DeviceSubRequest", fill_device_request },
+    { "resource.k8s.io/v1.ExactDeviceRequest", fill_device_request },
     { "storage.k8s.io/v1.CSIDriverSpec", fill_driver },
 };
 
@@ -544,6 +908,17 @@ static const char *const objects[] = {
     "core/v1.PersistentVolumeClaim", "core/v1.Pod", "core/v1.PodTemplate", "core/v1.ReplicationController",
     "core/v1.Secret", "core/v1.Service", "scheduling.k8s.io/v1.PriorityClass", "storage.k8s.io/v1.CSIDriver",
     "storage.k8s.io/v1.StorageClass",
+    "admissionregistration.k8s.io/v1.MutatingAdmissionPolicy", "admissionregistration.k8s.io/v1.MutatingAdmissionPolicyBinding",
+    "admissionregistration.k8s.io/v1.MutatingWebhookConfiguration",
+    "admissionregistration.k8s.io/v1.ValidatingAdmissionPolicy",
+    "admissionregistration.k8s.io/v1.ValidatingAdmissionPolicyBinding",
+    "admissionregistration.k8s.io/v1.ValidatingWebhookConfiguration", "apiextensions.k8s.io/v1.CustomResourceDefinition",
+    "apiregistration.k8s.io/v1.APIService", "core/v1.Endpoints", "discovery.k8s.io/v1.EndpointSlice",
+    "flowcontrol.apiserver.k8s.io/v1.FlowSchema", "flowcontrol.apiserver.k8s.io/v1.PriorityLevelConfiguration",
+    "networking.k8s.io/v1.IngressClass", "networking.k8s.io/v1.NetworkPolicy",
+    "rbac.authorization.k8s.io/v1.ClusterRoleBinding", "rbac.authorization.k8s.io/v1.RoleBinding",
+    "resource.k8s.io/v1.ResourceClaim", "resource.k8s.io/v1.ResourceClaimTemplate", "resource.k8s.io/v1.ResourceSlice",
+    "resource.k8s.io/v1.DeviceClass", "storage.k8s.io/v1.VolumeAttachment",
 };
 
 struct value defaults_apply(struct arena *a, const struct type *t, const struct value *v)

@@ -10,7 +10,7 @@
 #include "daemon/connections.h"
 #include "daemon/delegation.h"
 #include "daemon/endpoints.h"
-#include "daemon/self_signed.h"
+#include "daemon/serving.h"
 
 enum {
     REVIEW_QPS = 200, /* as upstream */
@@ -28,6 +28,7 @@ struct secure_port {
     struct secure_port_options o;
     struct arena arena;
     struct ops *ops;
+    const char *listens_on; /* address and port */
     struct reviewer authn_client, authz_client;
     struct authn *authn;
     struct authz *authz;
@@ -49,74 +50,23 @@ static const char *text(struct secure_port *p, struct str s)
     return arena_cstr(&p->arena, s);
 }
 
-/* NULL for a flag that is not given. */
-static const char *given(struct secure_port *p, struct str s)
-{
-    return s.n ? text(p, s) : NULL;
-}
-
 static struct str_list list_of(const struct flag_strings *from)
 {
     return (struct str_list){ from->at, from->n };
 }
 
-static const char *const *texts(struct secure_port *p, const struct flag_strings *from)
-{
-    const char **at = ARENA_NEW_N(&p->arena, const char *, from->n);
-    for (size_t i = 0; i < from->n; i++)
-        at[i] = text(p, from->at[i]);
-    return at;
-}
-
-static int min_tls_version(struct str name)
-{
-    static const char *const names[] = { "VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13" };
-    for (int i = 0; i < 4; i++)
-        if (str_is(name, names[i]))
-            return 10 + i;
-    return 0;
-}
-
-static const struct ops_sni *sni_of(struct secure_port *p, const struct flag_cert_keys *from)
-{
-    struct ops_sni *at = ARENA_NEW_N(&p->arena, struct ops_sni, from->n);
-    for (size_t i = 0; i < from->n; i++)
-        at[i] = (struct ops_sni){ text(p, from->at[i].cert_file), text(p, from->at[i].key_file),
-                                  from->at[i].names.n ? texts(p, &from->at[i].names) : NULL, from->at[i].names.n };
-    return at;
-}
-
 static enum err_code listen_there(struct secure_port *p, struct err *e)
 {
-    const struct scheduler_flags *f = p->o.flags;
-    char *address = arena_alloc(&p->arena, IP_TEXT_MAX);
-    ip_print(&f->bind_address, address);
-    struct ops_options o = {
-        .loop = p->o.loop,
-        .bind_address = address,
-        .port = (int)f->secure_port,
-        .cert_file = given(p, f->tls_cert_file),
-        .key_file = given(p, f->tls_private_key_file),
-        .sni = sni_of(p, &f->tls_sni_cert_key),
-        .n_sni = f->tls_sni_cert_key.n,
-        .cipher_suites = texts(p, &f->tls_cipher_suites),
-        .n_cipher_suites = f->tls_cipher_suites.n,
-        .curves = f->tls_curve_preferences.at,
-        .n_curves = f->tls_curve_preferences.n,
-        .min_tls_version = min_tls_version(f->tls_min_version),
-        .no_http2 = f->disable_http2_serving,
-        .max_streams = (uint32_t)f->http2_max_streams_per_connection,
-        .share_port = f->permit_port_sharing,
-        .ask_for_certificates = true,
-    };
-    struct self_signed_options self = { address, given(p, f->cert_dir), "kube-scheduler", loop_clock(p->o.loop) };
-    if (!o.cert_file && self_signed_pair(&self, &p->arena, &o.cert_pem, &o.key_pem, e))
+    struct self_signed_options self = { .name = "kube-scheduler", .key = TLS_NEW_KEY_RSA_2048 };
+    struct ops_options o;
+    if (serving_options(p->o.flags, p->o.loop, self, &p->arena, &o, e))
         return e->code;
     p->ops = ops_new(&o);
     int port;
     if (ops_listen(p->ops, &port, e))
         return e->code;
-    LOG(0, "Serving securely", KS("address", address), KI("port", port));
+    p->listens_on = arena_printf(&p->arena, strchr(o.bind_address, ':') ? "[%s]:%d" : "%s:%d", o.bind_address, port);
+    LOG_PLAIN(0, arena_printf(&p->arena, "Serving securely on %s", p->listens_on));
     return ERR_OK;
 }
 
@@ -128,7 +78,6 @@ static enum err_code make_reviewer(struct secure_port *p, struct reviewer *r, st
 {
     enum err_code rc = client_config_find(&p->arena, text(p, kubeconfig), NULL, &r->config, e);
     if (rc == ERR_NOT_FOUND && kubeconfig.n == 0) {
-        LOG(0, "No kubeconfig for reviews was given, so requests are looked at without them", KS("flag", flag));
         return ERR_OK;
     }
     if (rc)
@@ -182,12 +131,30 @@ static int64_t ms(int64_t ns)
     return ns / CLOCK_NS_PER_MS;
 }
 
+#define WITHOUT_LOOKUP(file, what)                                                                                     \
+    "No authentication-kubeconfig provided in order to lookup " file " in configmap/extension-apiserver-authentication in " \
+    "kube-system, so " what " authentication won't work."
+
+/* Upstream's words for what does not work without a kubeconfig. */
+static void warn_of_missing_clients(const struct secure_port *p)
+{
+    const struct scheduler_flags *f = p->o.flags;
+    bool looks_up = !p->authn_client.rest && !f->authentication_skip_lookup;
+    if (looks_up && f->client_ca_file.n == 0)
+        LOG_WARNING(WITHOUT_LOOKUP("client-ca-file", "client certificate"));
+    if (looks_up && f->requestheader_client_ca_file.n == 0)
+        LOG_WARNING(WITHOUT_LOOKUP("requestheader-client-ca-file", "request-header client certificate"));
+    if (!p->authz_client.rest)
+        LOG_WARNING("No authorization-kubeconfig provided, so SubjectAccessReview of authorization tokens won't work.");
+}
+
 static enum err_code make_guards(struct secure_port *p, struct err *e)
 {
     const struct scheduler_flags *f = p->o.flags;
     if (make_reviewer(p, &p->authn_client, f->authentication_kubeconfig, "authentication", e) ||
         make_reviewer(p, &p->authz_client, f->authorization_kubeconfig, "authorization", e))
         return e->code;
+    warn_of_missing_clients(p);
     p->authn = authn_new(&(struct authn_options){ .loop = p->o.loop,
                                                   .api = api_of(&p->authn_client),
                                                   .token_ttl_ms = ms(f->authentication_token_webhook_cache_ttl_ns),
@@ -311,7 +278,9 @@ static void looked_up(void *context, const char *error)
     if (!error) {
         serve(p, NULL);
     } else if (p->o.flags->authentication_tolerate_lookup_failure) {
-        LOG_ERROR(error, "Unable to look up who may be trusted; continuing without the cluster's authentication configuration");
+        LOG_WARNING(arena_printf(&p->arena, "Error looking up in-cluster authentication configuration: %s", error));
+        LOG_WARNING("Continuing without authentication configuration. This may treat all requests as anonymous.");
+        LOG_WARNING("To require authentication configuration lookup to succeed, set --authentication-tolerate-lookup-failure=false");
         serve(p, NULL);
     } else {
         p->begun(p->context, error);
@@ -340,8 +309,10 @@ void secure_port_begin(struct secure_port *p, void (*begun)(void *context, const
 static void one_stopped(void *context)
 {
     struct secure_port *p = context;
-    if (--p->n_to_stop == 0)
-        p->stopped(p->context);
+    if (--p->n_to_stop)
+        return;
+    LOG(0, "[graceful-termination] secure server is exiting");
+    p->stopped(p->context);
 }
 
 /* After the last request is answered nobody needs a review. */
@@ -362,6 +333,8 @@ void secure_port_stop(struct secure_port *p, void (*stopped)(void *context), voi
     p->stopped = stopped;
     p->context = context;
     p->n_to_stop = 1 + (p->authn_client.rest != NULL) + (p->authz_client.rest != NULL);
+    LOG_PLAIN(0, arena_printf(&p->arena, "Stopped listening on %s", p->listens_on));
+    LOG(0, "[graceful-termination] secure server has stopped listening");
     ops_stop(p->ops, STOP_MS, ops_stopped, p);
 }
 

@@ -38,7 +38,8 @@ struct rules_settings {
 
 struct rules_context {
     struct arena *arena;
-    const struct type *type; /* of the objects */
+    const struct type *type;   /* of the objects */
+    const struct type *served; /* of the request, where a kind is served in two versions; may be NULL */
     bool namespaced;
     int64_t now_s;           /* wall clock, since 1970 */
     const struct user *user; /* who asks */
@@ -101,7 +102,9 @@ const struct sub_rules *rules_sub(const struct kind_rules *k, struct str name);
 
 /* One table a file, each ends with an entry without a type; rules_of looks through all of them. */
 extern const struct kind_rules pod_rules[], core_rules[], workload_rules[], batch_rules[], autoscaling_rules[],
-    service_rules[], network_rules[], storage_rules[], rbac_rules[], resource_rules[], registration_rules[];
+    service_rules[], endpoints_rules[], network_rules[], ingress_rules[], storage_rules[], volume_rules[], claim_rules[], rbac_rules[],
+    cluster_rules[], certificate_rules[], resource_rules[], slice_rules[], flowcontrol_rules[], registration_rules[],
+    policy_rules[], extension_rules[];
 
 /* ---- For rules ---- */
 
@@ -111,14 +114,24 @@ void rules_check_meta(const struct rules_context *c, const struct value *new, na
  * it is being deleted; and what rules_check_meta checks of labels, annotations, owners, finalizers, managedFields. */
 void rules_check_meta_update(const struct rules_context *c, const struct value *new, const struct value *old,
                              struct field_errors *errs);
+/* Whether a write, prepared already, raises the generation; of the object itself, not of its status. */
+bool rules_raises_generation(const struct rules_context *c, enum generation_rule rule, const struct value *new,
+                             const struct value *old);
+/* A finalizer without a prefix is one that the server knows. */
+void rules_check_kube_finalizer(struct str name, const struct field_path *at, struct field_errors *errs);
 /* `Invalid value: <value>: field is immutable` unless both are equal. */
 void rules_check_immutable(const struct type *t, const struct value *new, const struct value *old,
                            const struct field_path *at, struct field_errors *errs);
+/* Values of a field as upstream's Semantic.DeepEqual compares them: what is empty equals what is absent, amounts are compared
+ * as such. Whether an object's content changed is to be asked by this. */
+bool rules_same(const struct field *f, const struct value *a, const struct value *b);
 /* A value in an error, as JSON; of a struct, with Go's names of the internal type where upstream shows those. */
 struct field_value rules_shown(struct arena *a, const struct field *f, const struct value *v);
 /* The status of `old` in `new`; for prepare_update of kinds with a status subresource. */
 struct value rules_keep_status(const struct rules_context *c, const struct value *new, const struct value *old);
 /* spec of `old` in `new`, and of the metadata nothing; for prepare_update of "status". */
 struct value rules_keep_spec(const struct rules_context *c, const struct value *new, const struct value *old);
+/* The same, and of the metadata labels, annotations, finalizers and owners: nothing but the status changes. */
+struct value rules_keep_all_but_status(const struct rules_context *c, const struct value *new, const struct value *old);
 /* Without its status; for prepare_create. */
 struct value rules_drop_status(const struct rules_context *c, const struct value *new);

@@ -114,6 +114,8 @@ class Trio:
     """etcd and kube-apiserver; the third is a Scheduler, or several."""
     audit_policy = AUDIT_POLICY
     tokens = '%s,admin,1,"system:masters"\n' % TOKEN  # as --token-auth-file has them
+    # without the second a node that is made by hand keeps a not-ready taint
+    disabled_admission = "ServiceAccount,TaintNodesByCondition"
 
     def __init__(self, peers, folder, authorization="AlwaysAllow"):
         self.peers, self.folder, self.authorization = peers, os.path.abspath(folder), authorization
@@ -169,8 +171,7 @@ class Trio:
              "--token-auth-file=tokens.csv", "--authorization-mode=" + self.authorization,
              "--service-account-key-file=sa.key", "--service-account-signing-key-file=sa.key",
              "--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.0.0.0/16",
-             # without the second a node that is made by hand keeps a not-ready taint
-             "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
+             "--disable-admission-plugins=" + self.disabled_admission, "--allow-privileged=true",
              "--max-requests-inflight=4000", "--max-mutating-requests-inflight=2000",
              "--audit-policy-file=audit.yaml", "--audit-log-path=" + self.audit_log], self.path("apiserver.log"), self.folder)
         self.write("apiserver.pid", "%d\n" % self.apiserver.pid)
