@@ -498,11 +498,6 @@ static void fill_pod_spec(struct draft *d)
         put(d, slot_of(d, "serviceAccount"), value_string(name));
 }
 
-static void fill_spec(struct draft *d)
-{
-    make_struct(d, "spec");
-}
-
 /* ---- Functions of whole objects ---- */
 
 static void set_path(struct draft *d, const char *path, struct value to)
