@@ -17,13 +17,15 @@ static struct value autoscaler_prepare_create(const struct rules_context *c, con
     return autoscaler_without_annotations(c->arena, c->type, &autoscaler);
 }
 
-static struct value autoscaler_prepare_update(const struct rules_context *c, const struct value *new, const struct value *old)
+static struct value autoscaler_prepare_update(const struct rules_context *c, const struct value *new,
+                                              const struct value *old)
 {
     struct value autoscaler = rules_keep_status(c, new, old);
     return autoscaler_without_annotations(c->arena, c->type, &autoscaler);
 }
 
-static struct value autoscaler_prepare_status(const struct rules_context *c, const struct value *new, const struct value *old)
+static struct value autoscaler_prepare_status(const struct rules_context *c, const struct value *new,
+                                              const struct value *old)
 {
     struct value autoscaler = rules_keep_spec(c, new, old);
     return autoscaler_without_annotations(c->arena, c->type, &autoscaler);
@@ -207,8 +209,10 @@ static void check_metrics(const struct place *spec, enum version_rule described)
         struct place one = place_item(&metrics, i);
         check_metric(&one, described);
     }
-    if (place_is_set(&min) && place_int(&min) == 0 && !has_metric_of(&metrics, "Object") && !has_metric_of(&metrics, "External"))
-        place_forbidden(&metrics, "must specify at least one Object or External metric to support scaling to zero replicas");
+    if (place_is_set(&min) && place_int(&min) == 0 && !has_metric_of(&metrics, "Object") &&
+        !has_metric_of(&metrics, "External"))
+        place_forbidden(&metrics,
+                        "must specify at least one Object or External metric to support scaling to zero replicas");
 }
 
 static void check_policy(const struct place *policy)
@@ -303,7 +307,8 @@ static void check_autoscaler_spec(const struct place *spec, const struct place *
     check_scaling_rules(&down);
 }
 
-static void autoscaler_validate_create(const struct rules_context *c, const struct value *new, struct field_errors *errs)
+static void autoscaler_validate_create(const struct rules_context *c, const struct value *new,
+                                       struct field_errors *errs)
 {
     struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
     rules_check_meta(c, new, NULL, errs);
@@ -335,12 +340,14 @@ static struct value budget_prepare_create(const struct rules_context *c, const s
     return rules_drop_status(c, new);
 }
 
-static struct value budget_prepare_update(const struct rules_context *c, const struct value *new, const struct value *old)
+static struct value budget_prepare_update(const struct rules_context *c, const struct value *new,
+                                          const struct value *old)
 {
     return rules_keep_status(c, new, old);
 }
 
-static struct value budget_prepare_status(const struct rules_context *c, const struct value *new, const struct value *old)
+static struct value budget_prepare_status(const struct rules_context *c, const struct value *new,
+                                          const struct value *old)
 {
     return rules_keep_spec(c, new, old);
 }
@@ -393,7 +400,8 @@ static void budget_validate_update(const struct rules_context *c, const struct v
 static void budget_validate_status(const struct rules_context *c, const struct value *new, const struct value *old,
                                    struct field_errors *errs)
 {
-    static const char *const counts[] = { "disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods", NULL };
+    static const char *const counts[] = { "disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods",
+                                          NULL };
     struct place root = place_root(c, new, errs), status = place_child(&root, "status");
     struct place conditions = place_child(&status, "conditions");
     rules_check_meta_update(c, new, old, errs);
@@ -418,7 +426,8 @@ const struct kind_rules autoscaling_rules[] = {
       .validate_update = autoscaler_validate_update, .reset_fields = reset_status, .subs = autoscaler_subs },
     { .type = "policy/v1.PodDisruptionBudget", .name = name_is_path_segment, .flags = RULES_NEEDS_VERSION,
       .generation = GENERATION_SPEC, .prepare_create = budget_prepare_create, .prepare_update = budget_prepare_update,
-      .validate_create = budget_validate_create, .validate_update = budget_validate_update, .reset_fields = reset_status,
+      .validate_create = budget_validate_create, .validate_update = budget_validate_update,
+      .reset_fields = reset_status,
       .subs = budget_subs },
     { 0 },
 };
