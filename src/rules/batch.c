@@ -4,10 +4,16 @@
 #include "rules/cron.h"
 #include "rules/workload_priv.h"
 
-/* As upstream: how large a job with indexes may be. */
-enum { PARALLELISM_MAX = 100000, FAILED_INDEXES_MAX = 100000, COMPLETIONS_SOFT_MAX = 100000,
-       PARALLELISM_LARGE_MAX = 10000,
-       FAILED_INDEXES_LARGE_MAX = 10000, MANAGED_BY_BYTES_MAX = 63, CRON_NAME_MAX = 52 };
+/* As upstream: how large a job with indexes may be, and how long names are. */
+enum {
+    PARALLELISM_MAX = 100000,
+    FAILED_INDEXES_MAX = 100000,
+    COMPLETIONS_SOFT_MAX = 100000, /* above it less is allowed: */
+    PARALLELISM_LARGE_MAX = 10000,
+    FAILED_INDEXES_LARGE_MAX = 10000,
+    MANAGED_BY_BYTES_MAX = 63,
+    CRON_NAME_MAX = 52,
+};
 
 #define UID_LABEL "batch.kubernetes.io/controller-uid"
 #define NAME_LABEL "batch.kubernetes.io/job-name"
