@@ -476,21 +476,37 @@ static const struct value *at_path(const struct draft *d, const char *path)
     return value_path(d->type, &d->value, path);
 }
 
+typedef bool takes_resource(struct str resource);
+
+/* The map with those members of `more` that it lacks and that `takes`; the members of both, sorted once. */
+static struct value fill_amounts(struct arena *a, const struct value *map, const struct value *more, takes_resource *takes)
+{
+    uint32_t n = map->kind == VALUE_MAP ? map->n : 0, n_more = more->kind == VALUE_MAP ? more->n : 0, n_old = n;
+    struct member *members = ARENA_NEW_N(a, struct member, n + n_more);
+    if (n)
+        memcpy(members, map->members, n * sizeof(*members));
+    for (uint32_t i = 0; i < n_more; i++)
+        if (takes(more->members[i].key) && !(n_old && value_member(map, more->members[i].key)))
+            members[n++] = more->members[i];
+    return n > n_old ? value_map(members, value_sort_members(members, n)) : *map;
+}
+
+static bool is_any(struct str resource)
+{
+    (void)resource;
+    return true;
+}
+
 /* A limit without a request is the request, too. */
 static bool fill_requests(struct draft *container)
 {
-    struct arena *a = container->arena;
     const struct value *limits = value_path(container->type, &container->value, "resources.limits");
-    struct value requests = *value_path(container->type, &container->value, "resources.requests");
-    bool changed = false;
-    for (uint32_t i = 0; limits->kind == VALUE_MAP && i < limits->n; i++)
-        if (requests.kind != VALUE_MAP || !value_member(&requests, limits->members[i].key)) {
-            requests = edit_member(a, &requests, limits->members[i].key, limits->members[i].value);
-            changed = true;
-        }
-    if (changed)
-        set_path(container, "resources.requests", requests);
-    return changed;
+    const struct value *requests = value_path(container->type, &container->value, "resources.requests");
+    struct value filled = fill_amounts(container->arena, requests, limits, is_any);
+    if (filled.kind != VALUE_MAP || filled.members == requests->members)
+        return false;
+    set_path(container, "resources.requests", filled);
+    return true;
 }
 
 /* In the host's network a container's port is the host's. */
@@ -539,21 +555,6 @@ static bool is_huge_page(struct str resource)
 static bool is_of_whole_pods(struct str resource)
 {
     return str_is(resource, "cpu") || str_is(resource, "memory") || is_huge_page(resource);
-}
-
-typedef bool takes_resource(struct str resource);
-
-/* The map with those members of `more` that it lacks and that `takes`; the members of both, sorted once. */
-static struct value fill_amounts(struct arena *a, const struct value *map, const struct value *more, takes_resource *takes)
-{
-    uint32_t n = map->kind == VALUE_MAP ? map->n : 0, n_more = more->kind == VALUE_MAP ? more->n : 0, n_old = n;
-    struct member *members = ARENA_NEW_N(a, struct member, n + n_more);
-    if (n)
-        memcpy(members, map->members, n * sizeof(*members));
-    for (uint32_t i = 0; i < n_more; i++)
-        if (takes(more->members[i].key) && !(n_old && value_member(map, more->members[i].key)))
-            members[n++] = more->members[i];
-    return n > n_old ? value_map(members, value_sort_members(members, n)) : *map;
 }
 
 /* Huge pages must be limited: what containers use of them together. Where the pod asks for some, it says so itself. */
