@@ -281,6 +281,32 @@ TEST(warnings_of_templates_name_the_template)
     world_fini(&w);
 }
 
+/* ---- The table ---- */
+
+static bool names(const char *const *paths, const char *path)
+{
+    for (; *paths; paths++)
+        if (strcmp(*paths, path) == 0)
+            return true;
+    return false;
+}
+
+/* A field that is added to the spec is to be thought of. */
+TEST(endpoints_of_containers_own_nothing_else)
+{
+    const struct type *spec = schema_type(STR("core/v1.PodSpec"));
+    const struct sub_rules *ephemeral = rules_sub(pod_rules, STR("ephemeralcontainers"));
+    const struct sub_rules *resize = rules_sub(pod_rules, STR("resize"));
+    for (unsigned i = 0; i < spec->n_fields; i++) {
+        char path[100];
+        snprintf(path, sizeof(path), "spec.%.*s", STR_ARG(spec->fields[i].name));
+        bool own = str_is(spec->fields[i].name, "ephemeralContainers");
+        bool sized = str_is(spec->fields[i].name, "containers") || str_is(spec->fields[i].name, "initContainers");
+        if (names(ephemeral->reset_fields, path) == own || names(resize->reset_fields, path) == sized)
+            FAIL("%s", path);
+    }
+}
+
 /* ---- Sizes that somebody chose ---- */
 
 enum { MANY = 20000, SLOW_MS = 4000 };
