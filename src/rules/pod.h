@@ -37,8 +37,3 @@ void rules_check_overhead(const struct value *amounts, const struct field_path *
 /* A PersistentVolumeClaimSpec; `lenient`: labels in its selector are not checked. */
 void rules_check_claim_spec(const struct value *spec, bool lenient, const struct field_path *at,
                             struct field_errors *errs);
-/* As apimachinery's Semantic.DeepEqual: nothing and emptiness are the same, amounts count and not how they are
- * written. */
-bool rules_semantic_equal(const struct type *t, const struct value *a, const struct value *b);
-/* finalizers: those without a prefix must be well known; at `at`[i]. */
-void rules_check_finalizers(const struct value *metadata, const struct field_path *at, struct field_errors *errs);

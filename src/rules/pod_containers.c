@@ -292,7 +292,7 @@ static void forbid_fields(const struct value *container, const struct field_path
         struct value none = { .kind = VALUE_ABSENT };
         bool set = v->kind != VALUE_ABSENT;
         if (fields[i].slot == SLOT_core_v1_Container_resources)
-            set = !rules_semantic_equal(requirements, v, &none);
+            set = !pod_same(requirements, v, &none);
         if (set)
             field_forbidden(errs, AT_NAME(at, fields[i].name), STR("cannot be set for an Ephemeral Container"));
     }

@@ -80,7 +80,7 @@ static bool has_bad_spread(struct field_errors *scratch, const struct value *spe
     for (uint32_t i = 0; i < pod_count(list); i++) {
         const struct value *selector = GET(&list->items[i], TopologySpreadConstraint, labelSelector);
         if (keys)
-            pod_check_match_keys(scratch->arena, GET(&list->items[i], TopologySpreadConstraint, matchLabelKeys), &none,
+            pod_check_match_keys(GET(&list->items[i], TopologySpreadConstraint, matchLabelKeys), &none,
                                  selector, NULL, scratch);
         else
             rules_check_label_selector(scratch->arena, selector, false, NULL, scratch);
@@ -107,6 +107,8 @@ struct pod_leniency pod_leniency(const struct rules_context *c, const struct val
     l.user_namespace_devices &= own_users;
     l.user_namespace_network = own_users && FLAG(old_spec, PodSpec, hostNetwork);
     l.deletion_cost = !pod_cost_is_valid(META(old_meta, annotations));
+    l.any_label_policy =
+        IS_SET(GET(old_spec, PodSpec, securityContext), PodSecurityContext, seLinuxChangePolicy);
     l.init_restarts = restarts_for_resize(old_spec);
     l.host_sysctls = pod_has_host_sysctls(old_spec);
     l.affinity_labels = has_bad_affinity(fresh(&e, c->arena), old_spec);

@@ -26,6 +26,8 @@
 #define META(v, field) value_slot((v), SLOT_meta_v1_ObjectMeta_##field)
 
 #define AT(parent, name) (&(struct field_path){ (parent), STR(name), 0, FIELD_PATH_MEMBER })
+/* As upstream prints a path whose only name is empty: "[]". */
+#define AT_NOTHING AT_KEY(NULL, STR(""))
 #define AT_NAME(parent, name) (&(struct field_path){ (parent), str_of(name), 0, FIELD_PATH_MEMBER })
 #define AT_INDEX(parent, i) (&(struct field_path){ (parent), { NULL, 0 }, (i), FIELD_PATH_INDEX })
 #define AT_KEY(parent, key) (&(struct field_path){ (parent), (key), 0, FIELD_PATH_KEY })
@@ -71,7 +73,8 @@ static inline bool pod_add_new(struct map_str *set, struct str text)
 /* What an object that is stored already may keep, although a new one must not have it. */
 struct pod_leniency {
     bool deletion_cost, indivisible_huge_pages, affinity_labels, node_affinity_labels, spread_selectors,
-        spread_match_keys, token_paths, host_sysctls, init_restarts, user_namespace_devices, user_namespace_network;
+        spread_match_keys, token_paths, host_sysctls, init_restarts, user_namespace_devices, user_namespace_network,
+        any_label_policy;
 };
 
 /* A pod spec on its way through the checks. */
@@ -112,6 +115,8 @@ void pod_check_no_backsteps(struct str path, const struct field_path *at, struct
 void pod_check_descending_path(struct str path, const struct field_path *at, struct field_errors *errs);
 void pod_check_local_path(struct str path, const struct field_path *at, struct field_errors *errs);
 struct str pod_trim_space(struct str text);
+/* Structs of a type; one that is not there is one with nothing in it. */
+bool pod_same(const struct type *t, const struct value *a, const struct value *b);
 struct labels pod_labels(struct arena *a, const struct value *map);
 struct strs pod_strs(struct arena *a, const struct value *list);
 /* A detail with texts in it, or none when nobody will read it. */
@@ -167,8 +172,8 @@ bool pod_has_host_sysctls(const struct value *spec);
 
 void pod_check_affinity(struct pod_check *k, const struct field_path *at);
 void pod_check_spread(struct pod_check *k, const struct field_path *at);
-void pod_check_match_keys(struct arena *a, const struct value *match, const struct value *mismatch,
-                          const struct value *selector, const struct field_path *at, struct field_errors *errs);
+void pod_check_match_keys(const struct value *match, const struct value *mismatch, const struct value *selector,
+                          const struct field_path *at, struct field_errors *errs);
 
 /* `meta` holds annotations; `at` is their path. */
 void pod_check_annotations(const struct value *meta, const struct value *spec, bool lenient_cost,

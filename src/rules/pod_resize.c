@@ -131,7 +131,7 @@ static void check_whole(struct arena *a, struct value *spec, const struct value 
     bool nothing = was->kind == VALUE_ABSENT && !has_amounts(&masked) && !IS_SET(&masked, ResourceRequirements, claims);
     if (nothing)
         masked = (struct value){ .kind = VALUE_ABSENT };
-    if (masked.kind != was->kind || !rules_semantic_equal(t, &masked, was))
+    if (masked.kind != was->kind || !pod_same(t, &masked, was))
         field_forbidden(errs, at, STR(ONLY_CPU_AND_MEMORY " at pod-level"));
     spec->slots[SLOT_core_v1_PodSpec_resources] = masked;
 }
@@ -152,7 +152,7 @@ static void check_containers(const struct value *masked, const struct value *old
 {
     const struct type *t = schema_type(STR("core/v1.Container"));
     for (uint32_t i = 0; i < pod_count(masked); i++)
-        if (!rules_semantic_equal(t, &masked->items[i], &old->items[i]))
+        if (!pod_same(t, &masked->items[i], &old->items[i]))
             field_forbidden(errs, AT(NULL, "spec"), STR(ONLY_CPU_AND_MEMORY));
 }
 
@@ -169,8 +169,8 @@ static void check_init_containers(const struct value *new, const struct value *m
     for (uint32_t i = 0; i < pod_count(masked); i++) {
         const struct field_path *at = AT_INDEX(AT(AT(NULL, "spec"), "initContainers"), i);
         bool sidecar = str_is(TEXT(&new->items[i], Container, restartPolicy), "Always");
-        bool modified = !rules_semantic_equal(t, &new->items[i], &old->items[i]);
-        if (!rules_semantic_equal(t, &masked->items[i], &old->items[i]))
+        bool modified = !pod_same(t, &new->items[i], &old->items[i]);
+        if (!pod_same(t, &masked->items[i], &old->items[i]))
             field_forbidden(errs, at, STR("only cpu and memory resources for init or sidecar containers are mutable"));
         for (uint32_t p = 0; modified && !sidecar && p < pod_count(GET(&new->items[i], Container, resizePolicy)); p++)
             if (restarts_for_resize(&new->items[i], p))
@@ -196,7 +196,7 @@ static void check_spec(struct arena *a, const struct value *new, const struct va
     mask_list(a, &spec, old, SLOT_core_v1_PodSpec_initContainers);
     check_containers(GET(&spec, PodSpec, containers), main_was, errs);
     check_init_containers(init, GET(&spec, PodSpec, initContainers), init_was, errs);
-    if (errs->n == 0 && !rules_semantic_equal(schema_type(STR("core/v1.PodSpec")), &spec, old))
+    if (errs->n == 0 && !pod_same(schema_type(STR("core/v1.PodSpec")), &spec, old))
         field_forbidden(errs, AT(NULL, "spec"), STR(ONLY_CPU_AND_MEMORY));
 }
 
@@ -207,12 +207,11 @@ void pod_validate_resize(const struct rules_context *c, const struct value *new,
     struct str class_was = TEXT(GET(old, Pod, status), PodStatus, qosClass);
     const struct field_path *at = AT(NULL, "spec");
     if (is_mirror(old) || str_is(TEXT(GET(was, PodSpec, os), PodOS, name), "windows")) {
-        field_forbidden(errs, &(struct field_path){ 0 },
+        field_forbidden(errs, AT_NOTHING,
                         is_mirror(old) ? STR("static pods cannot be resized") : STR("windows pods cannot be resized"));
         return;
     }
     rules_check_meta_update(c, new, old, errs);
-    rules_check_finalizers(GET(new, Pod, metadata), AT(AT(NULL, "metadata"), "finalizers"), errs);
     pod_check_pod(c, new, pod_leniency(c, was, GET(old, Pod, metadata)), errs);
     if (!class_was.n)
         class_was = str_of(pod_qos_class(c->arena, was));

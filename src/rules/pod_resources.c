@@ -421,7 +421,7 @@ void pod_check_resource_claims(struct pod_check *k, const struct field_path *at)
         if (name.n)
             pod_add_new(&k->claims, name);
         if (is_mirror)
-            field_forbidden(k->errs, &(struct field_path){ 0 }, STR("static pods do not support resource claims"));
+            field_forbidden(k->errs, AT_NOTHING, STR("static pods do not support resource claims"));
         else
             check_resource_claim(k, &claims->items[i], &names, AT_INDEX(at, i));
     }

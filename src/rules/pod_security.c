@@ -325,7 +325,7 @@ void pod_check_security(struct pod_check *k, const struct field_path *at)
 {
     static const char *const change_policies[] = { "Always", "OnRootMismatch", NULL };
     static const char *const group_policies[] = { "Merge", "Strict", NULL };
-    static const char *const label_policies[] = { "MountOption", "Recursive", NULL };
+    static const char *const label_policies[] = { "MountOption", "Recursive", NULL }; /* the first is behind a gate */
     const struct value *context = GET(k->spec, PodSpec, securityContext);
     check_ids(k, context, at);
     if (FLAG(k->spec, PodSpec, shareProcessNamespace) && FLAG(k->spec, PodSpec, hostPID))
@@ -342,6 +342,7 @@ void pod_check_security(struct pod_check *k, const struct field_path *at)
         pod_check_one_of(TEXT(context, PodSecurityContext, supplementalGroupsPolicy), group_policies,
                          AT(at, "supplementalGroupsPolicy"), k->errs);
     if (IS_SET(context, PodSecurityContext, seLinuxChangePolicy))
-        pod_check_one_of(TEXT(context, PodSecurityContext, seLinuxChangePolicy), label_policies,
-                         AT(at, "seLinuxChangePolicy"), k->errs);
+        pod_check_one_of(TEXT(context, PodSecurityContext, seLinuxChangePolicy),
+                         k->lenient.any_label_policy ? label_policies : &label_policies[1], AT(at, "seLinuxChangePolicy"),
+                         k->errs);
 }

@@ -243,25 +243,12 @@ void pod_check_pod(const struct rules_context *c, const struct value *pod, struc
     const struct value *spec = GET(pod, Pod, spec), *meta = GET(pod, Pod, metadata);
     const struct field_path *at = AT(NULL, "spec"), *meta_at = AT(NULL, "metadata");
     rules_check_meta(c, pod, name_is_dns_subdomain, errs);
-    rules_check_finalizers(meta, AT(meta_at, "finalizers"), errs);
     pod_check_annotations(meta, spec, lenient.deletion_cost, AT(meta_at, "annotations"), errs);
     pod_check_spec(c, spec, meta, lenient, at, errs);
     if (!TEXT(spec, PodSpec, serviceAccountName).n)
         forbid_tokens(spec, at, errs);
     pod_check_images(GET(spec, PodSpec, containers), AT(at, "containers"), errs);
     pod_check_images(GET(spec, PodSpec, initContainers), AT(at, "initContainers"), errs);
-}
-
-void rules_check_finalizers(const struct value *metadata, const struct field_path *at, struct field_errors *errs)
-{
-    const struct value *list = META(metadata, finalizers);
-    for (uint32_t i = 0; i < pod_count(list); i++) {
-        struct str name = value_text(&list->items[i]);
-        bool standard = str_is(name, "kubernetes") || str_is(name, "orphan") || str_is(name, "foregroundDeletion");
-        if (str_index(name, '/') == name.n && !standard)
-            field_invalid(errs, AT_INDEX(at, i), field_str(name),
-                          STR("name is neither a standard finalizer name nor is it fully qualified"));
-    }
 }
 
 /* ---- Templates ---- */

@@ -119,7 +119,7 @@ static void check_families(const struct value *list, const struct type *t, const
         struct ip_addr addr;
         struct str text = ip_of(list, i);
         if (!ip_parse(text, &addr)) {
-            field_internal(errs, at, pod_detail(errs, "failed to check for dual stack with error:invalid IP: %.*s",
+            field_internal(errs, at, pod_detail(errs, "failed to check for dual stack with error:invalid IP[%u]: %.*s", i,
                                                 STR_ARG(text)));
             v4 = v6 = false;
             break;
@@ -487,7 +487,6 @@ void pod_validate_status(const struct rules_context *c, const struct value *new,
     const struct field_path *at = AT(NULL, "status"), *meta_at = AT(NULL, "metadata");
     int64_t generation = NUMBER(status, PodStatus, observedGeneration);
     rules_check_meta_update(c, new, old, errs);
-    rules_check_finalizers(meta, AT(meta_at, "finalizers"), errs);
     pod_check_annotation_changes(meta, GET(old, Pod, metadata), spec,
                                  !pod_cost_is_valid(META(GET(old, Pod, metadata), annotations)),
                                  AT(meta_at, "annotations"), errs);

@@ -102,11 +102,17 @@ static size_t last_space(struct str text)
 struct str pod_trim_space(struct str text)
 {
     uint32_t rune;
-    for (size_t n; (n = utf8_decode(text, &rune)) > 0 && is_space(rune);)
+    for (size_t n; text.n && (n = utf8_decode(text, &rune)) > 0 && is_space(rune);)
         text = str_from(text, n);
     for (size_t n; (n = last_space(text)) > 0;)
         text = str_first(text, text.n - n);
     return text;
+}
+
+bool pod_same(const struct type *t, const struct value *a, const struct value *b)
+{
+    struct field as = { .type = t, .kind = KIND_STRUCT };
+    return rules_same(&as, a, b);
 }
 
 struct labels pod_labels(struct arena *a, const struct value *map)

@@ -1,5 +1,6 @@
 /* rules/pod_update.c - see pod_priv.h: new pods, and what may change of a pod that exists. */
 #include "codec/json.h"
+#include "rules/diff.h"
 #include "rules/pod_priv.h"
 
 static const struct type *spec_type(void)
@@ -127,7 +128,7 @@ static bool begins_with(const struct value *new, const struct value *old)
     if (pod_count(new) < pod_count(old))
         return false;
     for (uint32_t i = 0; i < pod_count(old); i++)
-        if (!rules_semantic_equal(t, &new->items[i], &old->items[i]))
+        if (!pod_same(t, &new->items[i], &old->items[i]))
             return false;
     return true;
 }
@@ -214,32 +215,19 @@ static void check_gated(struct arena *a, struct value *spec, const struct value 
     const struct value *old_affinity = GET(GET(old, PodSpec, affinity), Affinity, nodeAffinity);
     check_node_selector(GET(spec, PodSpec, nodeSelector), GET(old, PodSpec, nodeSelector), AT(at, "nodeSelector"), errs);
     spec->slots[SLOT_core_v1_PodSpec_nodeSelector] = *GET(old, PodSpec, nodeSelector);
-    bool same = new_affinity->kind == old_affinity->kind && rules_semantic_equal(t, new_affinity, old_affinity);
+    bool same = new_affinity->kind == old_affinity->kind && pod_same(t, new_affinity, old_affinity);
     if (same)
         return;
     check_node_affinity(new_affinity, old_affinity, AT(AT(at, "affinity"), "nodeAffinity"), errs);
     mask_node_affinity(a, spec, old);
 }
 
-/* Names of the fields that differ, and both of their values. */
-static struct str spec_difference(struct arena *a, const struct value *new, const struct value *old)
+static struct str spec_json(struct arena *a, const struct value *spec)
 {
-    const struct type *t = spec_type();
-    struct strbuf text;
-    strbuf_init(&text, STRBUF_SHOWN_BYTES_MAX);
-    for (unsigned i = 0; i < t->n_fields; i++) {
-        const struct value *is = value_slot(new, i), *was = value_slot(old, i);
-        if (value_equal(is, was))
-            continue;
-        strbuf_printf(&text, "- %.*s: ", STR_ARG(t->fields[i].name));
-        if (was->kind != VALUE_ABSENT)
-            json_encode_field(&text, &t->fields[i], was);
-        strbuf_printf(&text, "\n+ %.*s: ", STR_ARG(t->fields[i].name));
-        if (is->kind != VALUE_ABSENT)
-            json_encode_field(&text, &t->fields[i], is);
-        strbuf_add_char(&text, '\n');
-    }
-    return field_take_text(a, &text);
+    struct strbuf json;
+    strbuf_init(&json, STRBUF_NO_MAX);
+    json_encode(&json, spec_type(), spec);
+    return field_take_text(a, &json);
 }
 
 static void check_rest(struct arena *a, const struct value *new, const struct value *old, const struct field_path *at,
@@ -256,16 +244,16 @@ static void check_rest(struct arena *a, const struct value *new, const struct va
     mask_grace(&spec, old);
     if (pod_count(GET(old, PodSpec, schedulingGates)))
         check_gated(a, &spec, old, at, errs);
-    if (rules_semantic_equal(spec_type(), &spec, old))
+    if (pod_same(spec_type(), &spec, old))
         return;
-    struct str difference = spec_difference(a, &spec, old);
-    field_forbidden(errs, at,
-                    pod_detail(errs,
-                               "pod updates may not change fields other than `spec.containers[*].image`,"
-                               "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only "
-                               "additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be "
-                               "set to 1 if it was previously negative)\n%.*s",
-                               STR_ARG(difference)));
+    if (!field_errors_full(errs))
+        field_forbidden(errs, at,
+                        str_of(rules_diff_text(a, "pod updates may not change fields other than "
+                                               "`spec.containers[*].image`,`spec.initContainers[*].image`,"
+                                               "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing "
+                                               "tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 "
+                                               "if it was previously negative)",
+                                               spec_json(a, old), spec_json(a, &spec))));
 }
 
 static void check_spec_update(const struct rules_context *c, const struct value *new, const struct value *old,
@@ -280,19 +268,11 @@ static void check_spec_update(const struct rules_context *c, const struct value 
         return;
     check_tolerations(GET(new, PodSpec, tolerations), GET(old, PodSpec, tolerations), AT(at, "tolerations"), errs);
     check_gates(GET(new, PodSpec, schedulingGates), GET(old, PodSpec, schedulingGates), AT(at, "schedulingGates"), errs);
-    if (new->kind == VALUE_STRUCT && !rules_semantic_equal(spec_type(), new, old))
+    if (new->kind == VALUE_STRUCT && !pod_same(spec_type(), new, old))
         check_rest(c->arena, new, old, at, errs);
 }
 
 /* ---- The endpoints ---- */
-
-/* metadata of a change, as every endpoint of pods checks it first. */
-static void check_meta_update(const struct rules_context *c, const struct value *new, const struct value *old,
-                              struct field_errors *errs)
-{
-    rules_check_meta_update(c, new, old, errs);
-    rules_check_finalizers(GET(new, Pod, metadata), AT(AT(NULL, "metadata"), "finalizers"), errs);
-}
 
 static struct pod_leniency leniency_of(const struct rules_context *c, const struct value *old)
 {
@@ -303,7 +283,7 @@ void pod_validate_update(const struct rules_context *c, const struct value *new,
                          struct field_errors *errs)
 {
     struct pod_leniency lenient = leniency_of(c, old);
-    check_meta_update(c, new, old, errs);
+    rules_check_meta_update(c, new, old, errs);
     pod_check_pod(c, new, lenient, errs);
     pod_check_annotation_changes(GET(new, Pod, metadata), GET(old, Pod, metadata), GET(new, Pod, spec),
                                  lenient.deletion_cost, AT(AT(NULL, "metadata"), "annotations"), errs);
@@ -327,7 +307,7 @@ static void check_kept(const struct value *new, const struct value *old, struct 
     for (uint32_t i = 0; i < pod_count(old); i++) {
         struct str name = TEXT(&old->items[i], Container, name);
         const union map_value *found = map_str_find(&by_name, name);
-        if (!found || !rules_semantic_equal(t, &old->items[i], &new->items[found->num]))
+        if (!found || !pod_same(t, &old->items[i], &new->items[found->num]))
             field_forbidden(errs, at,
                             pod_detail(errs, "existing ephemeral containers \"%.*s\" may not be %s\n", STR_ARG(name),
                                        found ? "changed" : "removed"));
@@ -340,10 +320,10 @@ void pod_validate_ephemeral(const struct rules_context *c, const struct value *n
 {
     struct pod_leniency lenient = leniency_of(c, old);
     if (is_mirror(old)) {
-        field_forbidden(errs, &(struct field_path){ 0 }, STR("static pods do not support ephemeral containers"));
+        field_forbidden(errs, AT_NOTHING, STR("static pods do not support ephemeral containers"));
         return;
     }
-    check_meta_update(c, new, old, errs);
+    rules_check_meta_update(c, new, old, errs);
     pod_check_pod(c, new, lenient, errs);
     pod_check_annotation_changes(GET(new, Pod, metadata), GET(old, Pod, metadata), GET(new, Pod, spec),
                                  lenient.deletion_cost, AT(AT(NULL, "metadata"), "annotations"), errs);
