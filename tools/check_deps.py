@@ -16,7 +16,7 @@ MAY_INCLUDE = {
     "patch": {"api", "codec"},
     "forms": {"api", "codec"},
     "rules": {"api", "codec"},
-    "apply": {"api", "codec"},
+    "apply": {"api", "codec", "patch"},
     "store": OBJECTS | {"http"},
     "client": OBJECTS | {"forms", "http"},
     "sched": {"api", "codec", "forms", "berth"},  # berth: the installed headers in include/

@@ -35,6 +35,7 @@ ALLOWED = {
     "reviews.secret": "filled by a function that is given the array",
     "stamp": "compared as bytes", "source_in.id2": "filled by a table of offsets",
     "scheduler_flags": "filled by a table of offsets; flags of the daemon are read there",
+    "apiserver_flags": "filled by a table of offsets",
     "scheduler_tls": "the daemon's",
     "profile.weights": "filled by a function that is given the array",
 }

@@ -4,6 +4,9 @@
 #include <assert.h>
 
 #include "api/edit.h"
+#include "api/image_name.h"
+#include "api/pod_sums.h"
+#include "api/quantity.h"
 
 /* ---- Simple ones ---- */
 
@@ -60,6 +63,7 @@ static const struct row rows[] = { /* sorted by type */
     { "batch/v1.JobSpec", "completionMode", "\"NonIndexed\"" },
     { "batch/v1.JobSpec", "manualSelector", "false" },
     { "batch/v1.JobSpec", "suspend", "false" },
+    { "core/v1.AzureDiskVolumeSource", "readOnly", "false" },
     { "core/v1.ConfigMapVolumeSource", "defaultMode", "420" },
     { "core/v1.Container", "terminationMessagePath", "\"/dev/termination-log\"" },
     { "core/v1.Container", "terminationMessagePolicy", "\"File\"" },
@@ -67,6 +71,7 @@ static const struct row rows[] = { /* sorted by type */
     { "core/v1.EndpointPort", "protocol", "\"TCP\"" },
     { "core/v1.EphemeralContainer", "terminationMessagePath", "\"/dev/termination-log\"" },
     { "core/v1.EphemeralContainer", "terminationMessagePolicy", "\"File\"" },
+    { "core/v1.FileKeySelector", "optional", "false" },
     { "core/v1.GRPCAction", "service", "\"\"" },
     { "core/v1.HTTPGetAction", "path", "\"/\"" },
     { "core/v1.HTTPGetAction", "scheme", "\"HTTP\"" },
@@ -213,24 +218,21 @@ static void fill_rows(struct draft *d)
 
 /* ---- Functions of types inside others ---- */
 
-/* Always for the newest, which is what no tag means. */
+/* Always for the newest; a name that is none is somebody else's to refuse. */
+static void fill_pull_policy(struct draft *d, const char *image, const char *policy)
+{
+    bool newest = image_name_is_latest(value_text(get(d, image)));
+    fill(d, policy, edit_text(newest ? "Always" : "IfNotPresent"));
+}
+
 static void fill_container(struct draft *d)
 {
-    struct str image = value_text(get(d, "image"));
-    size_t slash = image.n, colon = image.n;
-    for (size_t i = 0; i < image.n; i++) {
-        if (image.p[i] == '@') { /* a digest: it cannot change */
-            fill(d, "imagePullPolicy", edit_text("IfNotPresent"));
-            return;
-        }
-        if (image.p[i] == '/')
-            slash = i;
-        if (image.p[i] == ':')
-            colon = i;
-    }
-    bool tagged = colon < image.n && (slash == image.n || colon > slash);
-    bool newest = !tagged || str_is(str_from(image, colon + 1), "latest");
-    fill(d, "imagePullPolicy", edit_text(newest ? "Always" : "IfNotPresent"));
+    fill_pull_policy(d, "image", "imagePullPolicy");
+}
+
+static void fill_image_volume(struct draft *d)
+{
+    fill_pull_policy(d, "reference", "pullPolicy");
 }
 
 /* Nothing but a name: an empty directory. */
@@ -411,6 +413,56 @@ static void fill_definition(struct draft *d)
                                     edit_text("None")));
 }
 
+/* An amount finer than a thousandth is rounded up to one. */
+static void round_amounts(struct draft *d, const char *field)
+{
+    const struct value *map = get(d, field);
+    struct value copy = *map;
+    for (uint32_t i = 0; map->kind == VALUE_MAP && i < map->n; i++) {
+        struct quantity q;
+        struct err ignored;
+        bool exact;
+        err_init(&ignored, d->arena);
+        if (quantity_parse(d->arena, value_text(&map->members[i].value), &q, &ignored) ||
+            quantity_round_up(d->arena, &q, QUANTITY_MILLI, &exact, &ignored) || exact)
+            continue;
+        if (copy.members == map->members) {
+            copy.members = ARENA_NEW_N(d->arena, struct member, map->n);
+            memcpy(copy.members, map->members, map->n * sizeof(*copy.members));
+        }
+        copy.members[i].value = value_string(quantity_text(d->arena, &q));
+    }
+    if (copy.kind == VALUE_MAP && copy.members != map->members)
+        put(d, slot_of(d, field), copy);
+}
+
+static void fill_requirements(struct draft *d)
+{
+    round_amounts(d, "limits");
+    round_amounts(d, "requests");
+}
+
+static void fill_container_status(struct draft *d)
+{
+    round_amounts(d, "allocatedResources");
+}
+
+/* serviceAccount is the older name of serviceAccountName, which counts where both are given. */
+static void fill_pod_spec(struct draft *d)
+{
+    struct str name = value_text(get(d, "serviceAccountName")), old = value_text(get(d, "serviceAccount"));
+    round_amounts(d, "overhead");
+    if (!name.n && old.n)
+        put(d, slot_of(d, "serviceAccountName"), value_string(old));
+    else if (!str_eq(name, old))
+        put(d, slot_of(d, "serviceAccount"), value_string(name));
+}
+
+static void fill_spec(struct draft *d)
+{
+    make_struct(d, "spec");
+}
+
 /* ---- Functions of whole objects ---- */
 
 static void set_path(struct draft *d, const char *path, struct value to)
@@ -424,21 +476,37 @@ static const struct value *at_path(const struct draft *d, const char *path)
     return value_path(d->type, &d->value, path);
 }
 
+typedef bool takes_resource(struct str resource);
+
+/* The map with those members of `more` that it lacks and that `takes`; the members of both, sorted once. */
+static struct value fill_amounts(struct arena *a, const struct value *map, const struct value *more, takes_resource *takes)
+{
+    uint32_t n = map->kind == VALUE_MAP ? map->n : 0, n_more = more->kind == VALUE_MAP ? more->n : 0, n_old = n;
+    struct member *members = ARENA_NEW_N(a, struct member, n + n_more);
+    if (n)
+        memcpy(members, map->members, n * sizeof(*members));
+    for (uint32_t i = 0; i < n_more; i++)
+        if (takes(more->members[i].key) && !(n_old && value_member(map, more->members[i].key)))
+            members[n++] = more->members[i];
+    return n > n_old ? value_map(members, value_sort_members(members, n)) : *map;
+}
+
+static bool is_any(struct str resource)
+{
+    (void)resource;
+    return true;
+}
+
 /* A limit without a request is the request, too. */
 static bool fill_requests(struct draft *container)
 {
-    struct arena *a = container->arena;
     const struct value *limits = value_path(container->type, &container->value, "resources.limits");
-    struct value requests = *value_path(container->type, &container->value, "resources.requests");
-    bool changed = false;
-    for (uint32_t i = 0; limits->kind == VALUE_MAP && i < limits->n; i++)
-        if (requests.kind != VALUE_MAP || !value_member(&requests, limits->members[i].key)) {
-            requests = edit_member(a, &requests, limits->members[i].key, limits->members[i].value);
-            changed = true;
-        }
-    if (changed)
-        set_path(container, "resources.requests", requests);
-    return changed;
+    const struct value *requests = value_path(container->type, &container->value, "resources.requests");
+    struct value filled = fill_amounts(container->arena, requests, limits, is_any);
+    if (filled.kind != VALUE_MAP || filled.members == requests->members)
+        return false;
+    set_path(container, "resources.requests", filled);
+    return true;
 }
 
 /* In the host's network a container's port is the host's. */
@@ -478,37 +546,92 @@ static void fill_containers(struct draft *pod, const char *path, bool (*fill_one
         set_path(pod, path, value_list(items, n));
 }
 
-static bool any_container_asks(const struct draft *pod, struct str resource)
+static bool is_huge_page(struct str resource)
 {
-    static const char *const paths[] = { "spec.containers", "spec.initContainers" };
-    const struct type *container = schema_type(STR("core/v1.Container"));
-    for (size_t p = 0; p < 2; p++) {
-        const struct value *list = at_path(pod, paths[p]);
-        for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++) {
-            const struct value *requests = value_path(container, &list->items[i], "resources.requests");
-            if (requests->kind == VALUE_MAP && value_member(requests, resource))
-                return true;
-        }
-    }
-    return false;
+    return str_starts(resource, STR("hugepages-"));
 }
 
-/* Limits of the whole pod; where a container asks for something, the sum of that counts, which whoever reads it makes. */
+/* Of what the pod as a whole can have: cpu, memory, huge pages. */
+static bool is_of_whole_pods(struct str resource)
+{
+    return str_is(resource, "cpu") || str_is(resource, "memory") || is_huge_page(resource);
+}
+
+/* Huge pages must be limited: what containers use of them together. Where the pod asks for some, it says so itself. */
+static void fill_pod_pages(struct draft *pod)
+{
+    const struct value *limits = at_path(pod, "spec.resources.limits");
+    const struct value *requests = at_path(pod, "spec.resources.requests");
+    bool any = (limits->kind == VALUE_MAP && limits->n) || (requests->kind == VALUE_MAP && requests->n);
+    struct value sums = pod_sum_containers(pod->arena, at_path(pod, "spec"), "limits");
+    if (!any || sums.kind != VALUE_MAP)
+        return;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < sums.n; i++)
+        if (requests->kind != VALUE_MAP || !value_member(requests, sums.members[i].key))
+            sums.members[n++] = sums.members[i];
+    sums.n = n;
+    struct value filled = fill_amounts(pod->arena, limits, &sums, is_huge_page);
+    if (filled.n != (limits->kind == VALUE_MAP ? limits->n : 0))
+        set_path(pod, "spec.resources.limits", filled);
+}
+
+static bool is_cpu_or_memory(struct str resource)
+{
+    return str_is(resource, "cpu") || str_is(resource, "memory");
+}
+
+/* Where the pod is limited it asks for what its containers ask for, and else for as much as it may use. */
 static void fill_pod_requests(struct draft *pod)
 {
     const struct value *limits = at_path(pod, "spec.resources.limits");
-    struct value requests = *at_path(pod, "spec.resources.requests");
-    bool changed = false;
-    for (uint32_t i = 0; limits->kind == VALUE_MAP && i < limits->n; i++) {
-        struct str resource = limits->members[i].key;
-        bool given = requests.kind == VALUE_MAP && value_member(&requests, resource);
-        if (given || any_container_asks(pod, resource))
-            continue;
-        requests = edit_member(pod->arena, &requests, resource, limits->members[i].value);
-        changed = true;
+    const struct value *requests = at_path(pod, "spec.resources.requests");
+    if (limits->kind != VALUE_MAP || !limits->n)
+        return;
+    struct value sums = pod_sum_containers(pod->arena, at_path(pod, "spec"), "requests");
+    struct value filled = fill_amounts(pod->arena, requests, &sums, is_cpu_or_memory);
+    filled = fill_amounts(pod->arena, &filled, limits, is_of_whole_pods);
+    if (filled.kind == VALUE_MAP && filled.n != (requests->kind == VALUE_MAP ? requests->n : 0))
+        set_path(pod, "spec.resources.requests", filled);
+}
+
+/* Annotations of very old clients, which once were init containers. */
+static void drop_init_annotations(struct draft *d)
+{
+    static const char *const old[] = { "pod.alpha.kubernetes.io/init-containers", "pod.beta.kubernetes.io/init-containers",
+                                       "pod.alpha.kubernetes.io/init-container-statuses",
+                                       "pod.beta.kubernetes.io/init-container-statuses" };
+    const struct value *map = at_path(d, "metadata.annotations");
+    bool found = false;
+    for (size_t i = 0; map->kind == VALUE_MAP && i < sizeof(old) / sizeof(old[0]); i++)
+        found |= value_member(map, str_of(old[i])) != NULL;
+    if (!found)
+        return;
+    struct member *members = ARENA_NEW_N(d->arena, struct member, map->n);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < map->n; i++) {
+        bool dropped = false;
+        for (size_t k = 0; k < sizeof(old) / sizeof(old[0]); k++)
+            dropped |= str_is(map->members[i].key, old[k]);
+        if (!dropped)
+            members[n++] = map->members[i];
     }
-    if (changed)
-        set_path(pod, "spec.resources.requests", requests);
+    set_path(d, "metadata.annotations", n ? value_map(members, n) : (struct value){ .kind = VALUE_ABSENT });
+}
+
+/* podIP is the first of podIPs; where both are given and differ, podIP counts. */
+static void fill_pod_ips(struct draft *d)
+{
+    const struct type *t = schema_type(STR("core/v1.PodIP"));
+    const struct value *list = at_path(d, "status.podIPs"), *ip = at_path(d, "status.podIP");
+    bool any = list->kind == VALUE_LIST && list->n;
+    struct str first = any ? value_text(value_path(t, &list->items[0], "ip")) : STR("");
+    if (any && !value_text(ip).n)
+        set_path(d, "status.podIP", value_string(first));
+    if (!value_text(ip).n || (any && str_eq(first, value_text(ip))))
+        return;
+    struct value none = { .kind = VALUE_ABSENT }, entry = edit_set(d->arena, t, &none, "ip", *ip);
+    set_path(d, "status.podIPs", edit_append(d->arena, &none, entry));
 }
 
 /* Addresses of load balancers are of one's own unless something else is said. */
@@ -559,7 +682,13 @@ static void fill_pod(struct draft *d)
         return;
     fill_containers(d, "spec.containers", fill_requests);
     fill_containers(d, "spec.initContainers", fill_requests);
+    fill_pod_pages(d);
     fill_pod_requests(d);
+    const struct value *grace = at_path(d, "spec.terminationGracePeriodSeconds");
+    if (grace->kind == VALUE_INT && grace->i < 0)
+        set_path(d, "spec.terminationGracePeriodSeconds", value_int(1));
+    drop_init_annotations(d);
+    fill_pod_ips(d);
     if (at_path(d, "spec.enableServiceLinks")->kind == VALUE_ABSENT)
         set_path(d, "spec.enableServiceLinks", value_bool(true));
     if (at_path(d, "spec.hostNetwork")->b) {
@@ -611,9 +740,12 @@ static const struct function first_functions[] = {
     { "apps/v1.StatefulSetUpdateStrategy", fill_rolling_update },
     { "core/v1.Container", fill_container },
     { "core/v1.EphemeralContainer", fill_container },
+    { "core/v1.ImageVolumeSource", fill_image_volume },
     { "core/v1.Namespace", fill_status },
     { "core/v1.PersistentVolume", fill_status },
     { "core/v1.PersistentVolumeClaim", fill_status },
+    { "core/v1.Pod", fill_spec },
+    { "core/v1.PodTemplateSpec", fill_spec },
     { "core/v1.Volume", fill_volume },
     { "rbac.authorization.k8s.io/v1.ClusterRoleBinding", fill_role_reference },
     { "rbac.authorization.k8s.io/v1.RoleBinding", fill_role_reference },
@@ -627,7 +759,13 @@ static const struct function last_functions[] = {
     { "core/v1.Namespace", fill_namespace },
     { "core/v1.NodeStatus", fill_node_status },
     { "core/v1.PersistentVolume", fill_persistent_volume },
+    { "core/v1.ContainerStatus", fill_container_status },
     { "core/v1.Pod", fill_pod },
+    { "core/v1.PodSpec", fill_pod_spec },
+    { "core/v1.PodStatus", fill_container_status },
+    { "core/v1.PodTemplateSpec", drop_init_annotations },
+    { "core/v1.ResourceRequirements", fill_requirements },
+    { "core/v1.VolumeResourceRequirements", fill_requirements },
     { "core/v1.ReplicationController", fill_replication_controller },
     { "core/v1.ServicePort", fill_service_port },
     { "core/v1.Service", fill_balancer_modes },

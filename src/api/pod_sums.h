@@ -10,3 +10,5 @@
 
 /* `which` is "requests" or "limits". A map from resources to quantities; amounts that are none count as 0. */
 struct value pod_sum(struct arena *a, const struct value *pod, const char *which);
+/* Of a pod spec, and of its containers alone. */
+struct value pod_sum_containers(struct arena *a, const struct value *spec, const char *which);

@@ -115,8 +115,8 @@ struct value status_value(struct arena *a, const struct status *s)
     set_text(t, &v, "reason", s->reason);
     if (s->details)
         v.slots[schema_slot(t, STR("details"))] = details_value(a, s);
-    if (s->code)
-        v.slots[schema_slot(t, STR("code"))] = value_int(s->code);
+    if (s->code || s->success_code)
+        v.slots[schema_slot(t, STR("code"))] = value_int(s->code ? s->code : s->success_code);
     return v;
 }
 

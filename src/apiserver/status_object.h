@@ -17,7 +17,8 @@ struct status_cause {
 };
 
 struct status {
-    int code;                            /* HTTP; 0 for a success, which does not tell it */
+    int code;                            /* HTTP; 0 for a success */
+    int success_code;                    /* of a success that tells its code */
     struct str reason, message;
     bool details;                        /* also when nothing is in them */
     struct str name, group, kind, uid;   /* of the details */

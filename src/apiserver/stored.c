@@ -5,13 +5,17 @@
 #include <stdlib.h>
 
 #include "codec/json.h"
+#include "codec/proto.h"
 #include "rules/convert.h"
 
-/* The decoded form of an item's value. */
-struct decoded {
+/* What was made of an item's value so far. */
+struct forms {
     struct store_attached attached;
-    struct arena arena;
+    struct arena *arena; /* of the value; NULL: not decoded yet */
     struct value value;
+    struct selectable *selectable[2]; /* under the stored row, under another one */
+    char *proto;
+    size_t n_proto;
 };
 
 struct stored {
@@ -116,28 +120,136 @@ void stored_read_key(const struct resource *r, struct str key, struct str *ret_n
 
 /* ---- Values ---- */
 
-static void free_decoded(struct store_attached *own_attached)
+static void free_forms(struct store_attached *own_attached)
 {
-    struct decoded *d = (struct decoded *)own_attached;
-    arena_fini(&d->arena);
-    free(d);
+    struct forms *f = (struct forms *)own_attached;
+    if (f->arena) {
+        arena_fini(f->arena);
+        free(f->arena);
+    }
+    free(f->selectable[0]);
+    free(f->selectable[1]);
+    free(f->proto);
+    free(f);
+}
+
+static struct forms *forms_of(struct store_item *item)
+{
+    if (!item->attached) {
+        struct forms *f = mem_zalloc(sizeof(*f));
+        f->attached.free = free_forms;
+        item->attached = &f->attached;
+    }
+    return (struct forms *)item->attached;
+}
+
+const struct resource *stored_row(const struct resource *r)
+{
+    const struct type *t = convert_stored_type(r->type);
+    if (t == r->type)
+        return r;
+    for (size_t i = 0; i < schema_n_resources; i++)
+        if (schema_resources[i].type == t && str_eq(schema_resources[i].plural, r->plural))
+            return &schema_resources[i];
+    assert(!"the stored type has a row");
+    return r;
+}
+
+static struct value decode(struct arena *a, const struct resource *r, const struct store_item *item)
+{
+    struct err e;
+    struct value v;
+    err_init(&e, a);
+    enum err_code rc = json_decode(a, WORK_OWN, convert_stored_type(r->type), store_item_value(item), NULL, &v, &e);
+    assert(rc == ERR_OK); /* we wrote it */
+    return v;
 }
 
 const struct value *stored_value(struct stored *o, const struct resource *r, struct store_item *item)
 {
     (void)o;
-    if (!item->attached) {
-        struct decoded *d = mem_zalloc(sizeof(*d));
-        d->attached.free = free_decoded;
-        arena_init_small(&d->arena);
-        struct err e;
-        err_init(&e, &d->arena);
-        const struct type *t = convert_stored_type(r->type);
-        enum err_code rc = json_decode(&d->arena, WORK_OWN, t, store_item_value(item), NULL, &d->value, &e);
-        assert(rc == ERR_OK); /* we wrote it */
-        item->attached = &d->attached;
+    struct forms *f = forms_of(item);
+    if (!f->arena) {
+        f->arena = mem_alloc(sizeof(*f->arena));
+        arena_init_small(f->arena);
+        f->value = decode(f->arena, r, item);
     }
-    return &((struct decoded *)item->attached)->value;
+    return &f->value;
+}
+
+/* ---- What selectors see, in one block ---- */
+
+static size_t labels_bytes(struct labels l)
+{
+    size_t n = l.n * sizeof(*l.at);
+    for (size_t i = 0; i < l.n; i++)
+        n += l.at[i].key.n + l.at[i].value.n;
+    return n;
+}
+
+static struct str pack_text(char **at, struct str text)
+{
+    if (text.n)
+        memcpy(*at, text.p, text.n);
+    struct str packed = { *at, text.n };
+    *at += text.n;
+    return packed;
+}
+
+static struct labels pack_labels(struct label **to, char **at, struct labels l)
+{
+    struct label *first = *to;
+    for (size_t i = 0; i < l.n; i++)
+        *(*to)++ = (struct label){ pack_text(at, l.at[i].key), pack_text(at, l.at[i].value) };
+    return (struct labels){ first, l.n };
+}
+
+static struct selectable *pack_selectable(const struct selectable *s)
+{
+    char *block = mem_alloc(sizeof(*s) + labels_bytes(s->labels) + labels_bytes(s->fields));
+    struct selectable *packed = (struct selectable *)block;
+    struct label *to = (struct label *)(block + sizeof(*s));
+    char *at = (char *)(to + s->labels.n + s->fields.n);
+    packed->labels = pack_labels(&to, &at, s->labels);
+    packed->fields = pack_labels(&to, &at, s->fields);
+    return packed;
+}
+
+const struct selectable *stored_selectable(struct stored *o, const struct resource *r, struct store_item *item)
+{
+    (void)o;
+    struct forms *f = forms_of(item);
+    const struct type *t = convert_stored_type(r->type);
+    struct selectable **at = &f->selectable[t != r->type];
+    if (!*at) {
+        struct arena scratch;
+        arena_init(&scratch);
+        struct value v = f->arena ? f->value : decode(&scratch, r, item);
+        struct selectable s = selectable_of(&scratch, r, t, &v);
+        *at = pack_selectable(&s);
+        arena_fini(&scratch);
+    }
+    return *at;
+}
+
+struct str stored_proto(struct stored *o, const struct resource *r, struct store_item *item)
+{
+    (void)o;
+    struct forms *f = forms_of(item);
+    if (!f->proto) {
+        struct arena scratch;
+        arena_init(&scratch);
+        struct value v = f->arena ? f->value : decode(&scratch, r, item);
+        struct strbuf bytes;
+        strbuf_init(&bytes, STRBUF_NO_MAX);
+        proto_encode_object(&bytes, convert_stored_type(r->type), &v);
+        f->proto = mem_alloc(bytes.n);
+        f->n_proto = bytes.n;
+        memcpy(f->proto, bytes.p, bytes.n);
+        strbuf_fini(&bytes);
+        arena_fini(&scratch);
+    }
+    return (struct str){ f->proto, f->n_proto };
 }
 
 const struct value *stored_get(struct stored *o, const struct resource *r, struct str namespace, struct str name)

@@ -1,12 +1,14 @@
-/* apiserver/stored.h - the current objects of the store as values: for admission, authorization, controllers.
+/* apiserver/stored.h - the current objects of the store in other forms than their bytes: values for admission, authorization
+ * and controllers, what selectors look at, protobuf for clients.
  *
- * A value is decoded when it is first asked for, and stays with the item (store/item.h) as long as that lives. What is
+ * Each form is made when it is first asked for, and stays with the item (store/item.h) as long as that lives. What is
  * returned is good until the store is polled, as the items themselves.
  *
  * Thread: the store's. */
 #pragma once
 
 #include "api/value.h"
+#include "apiserver/fields.h"
 #include "store/store.h"
 
 struct stored;
@@ -31,5 +33,11 @@ size_t stored_list(struct stored *o, const struct resource *r, struct str namesp
 /* Changes whenever an object of the resource was written or deleted: for whoever keeps something made of them. */
 uint64_t stored_generation(struct stored *o, const struct resource *r);
 
-/* The value of an item. */
+/* The row under which objects of a resource are stored: of events and autoscalers there are two, for the same objects. */
+const struct resource *stored_row(const struct resource *r);
+/* The value of an item, of the stored type. */
 const struct value *stored_value(struct stored *o, const struct resource *r, struct store_item *item);
+/* What selectors see of it under this resource. */
+const struct selectable *stored_selectable(struct stored *o, const struct resource *r, struct store_item *item);
+/* Its whole protobuf form, of the stored type; not for kinds that have none. */
+struct str stored_proto(struct stored *o, const struct resource *r, struct store_item *item);

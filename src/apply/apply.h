@@ -22,7 +22,7 @@ struct apply_manager {
 
 /* `live` is the object before, NULL for a new one; `new` the object to be stored, with the managedFields that the client sent.
  * The result is `new` with its managedFields. Never fails because of them: those that cannot be read are dropped, as
- * upstream. When only times would change, the old managedFields stay. */
+ * upstream. Call it before admission and what the kind's rules prepare: what those change belongs to nobody. */
 struct value apply_note_update(struct arena *a, const struct type *t, const struct value *live, const struct value *new,
                                const struct apply_manager *m);
 
@@ -50,7 +50,6 @@ struct apply_patch {
 ERR_MUST_CHECK enum err_code apply_merge(struct arena *a, const struct type *t, const struct value *live,
                                          const struct apply_patch *p, const struct apply_manager *m,
                                          struct apply_outcome *ret_outcome, struct err *e);
-/* After an apply the object is defaulted, admitted and prepared; what that changed belongs to nobody new, but fields that it
- * took away are no longer owned. `object` is the one to be stored, with the managedFields of apply_merge. */
-struct value apply_finish(struct arena *a, const struct type *t, const struct value *live, const struct value *object,
-                          const struct apply_manager *m);
+/* For every change of an object that exists, after all of them: `object` is the one to be stored. When it differs from
+ * `live` in nothing but times of managedFields, those of `live` stay, and so nothing has to be stored. */
+struct value apply_keep_times(struct arena *a, const struct type *t, const struct value *live, const struct value *object);

@@ -41,6 +41,8 @@ enum err_code json_decode(struct arena *a, struct work *work, const struct type 
 /* No newline at the end. */
 void json_encode(struct strbuf *to, const struct type *t, const struct value *v);
 
+/* Whether the field of a struct is in its JSON; `v` is what its slot holds. */
+bool json_writes_field(const struct type *t, unsigned slot, const struct value *v);
 /* The value of a field alone: a list, a map or one value; an absent one is its zero. */
 void json_encode_field(struct strbuf *to, const struct field *f, const struct value *v);
 

@@ -398,6 +398,12 @@ void json_encode_field(struct strbuf *to, const struct field *f, const struct va
         encode_one(to, f, v);
 }
 
+bool json_writes_field(const struct type *t, unsigned slot, const struct value *v)
+{
+    return v->kind == VALUE_ABSENT ? t->written_when_absent[slot / 64] >> (slot % 64) & 1
+                                   : is_written(&t->fields[slot], v);
+}
+
 static void encode_struct(struct strbuf *to, const struct type *t, const struct value *v)
 {
     static const struct value absent;
@@ -406,9 +412,7 @@ static void encode_struct(struct strbuf *to, const struct type *t, const struct 
     size_t start = to->n;
     for (unsigned i = 0; i < t->n_fields; i++) {
         const struct value *slot = given ? &v->slots[i] : &absent;
-        bool written = slot->kind == VALUE_ABSENT ? t->written_when_absent[i / 64] >> (i % 64) & 1
-                                                  : is_written(&t->fields[i], slot);
-        if (written)
+        if (json_writes_field(t, i, slot))
             encode_field(to, &t->fields[i], slot);
     }
     if (to->n == start)

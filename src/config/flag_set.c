@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "base/utf8.h"
 
 enum {
@@ -204,6 +205,43 @@ enum err_code flag_set_parse(const struct flag_set *s, struct arena *a, int argc
     return ERR_OK;
 }
 
+/* ---- What was said ---- */
+
+struct str flag_set_idle(const struct flag_set *s, const struct flag_given *given, struct arena *a)
+{
+    struct strbuf names;
+    strbuf_init(&names, STRBUF_NO_MAX);
+    for (size_t i = 0; i < flag_set_count(s); i++)
+        if (given->flags[i] && flag_set_get(s, i)->idle)
+            strbuf_printf(&names, "%s--%s", names.n ? ", " : "", flag_set_get(s, i)->name);
+    struct str copy = arena_str(a, strbuf_str(&names));
+    strbuf_fini(&names);
+    return copy;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(((const struct flag_text *)a)->name, ((const struct flag_text *)b)->name);
+}
+
+struct flag_text *flag_set_texts(const struct flag_set *s, const void *values, struct arena *a, size_t *ret_n)
+{
+    size_t n = flag_set_count(s);
+    struct flag_text *texts = ARENA_NEW_N(a, struct flag_text, n);
+    struct strbuf value;
+    strbuf_init(&value, STRBUF_NO_MAX);
+    for (size_t i = 0; i < n; i++) {
+        const struct flag *flag = flag_set_get(s, i);
+        strbuf_reset(&value);
+        flag_value_add(&value, flag->type, (const char *)values + flag->at);
+        texts[i] = (struct flag_text){ flag->name, arena_str(a, strbuf_str(&value)) };
+    }
+    strbuf_fini(&value);
+    sort_stable(a, texts, n, sizeof(*texts), compare_texts);
+    *ret_n = n;
+    return texts;
+}
+
 /* ---- Help ---- */
 
 static void add_head(struct strbuf *b, const struct flag *f)
@@ -292,6 +330,11 @@ static void add_flag(struct strbuf *b, const struct help *h, const struct flag *
     strbuf_fini(&text);
 }
 
+static bool is_shown(const struct flag *f)
+{
+    return !f->deprecated;
+}
+
 static size_t widest_head(const struct flag_group *g)
 {
     size_t most = 0;
@@ -300,7 +343,7 @@ static size_t widest_head(const struct flag_group *g)
     for (size_t i = 0; i < g->n_flags; i++) {
         strbuf_reset(&head);
         add_head(&head, &g->flags[i]);
-        most = head.n > most ? head.n : most;
+        most = is_shown(&g->flags[i]) && head.n > most ? head.n : most;
     }
     strbuf_fini(&head);
     return most;
@@ -318,7 +361,8 @@ void flag_set_add_help(struct strbuf *b, const struct flag_set *s, unsigned colu
         struct help h = { bounded ? BLOCK_INDENT : widest_head(g) + 3, bounded ? columns : 0, values };
         strbuf_printf(b, "\n%s flags:\n\n", g->title);
         for (size_t k = 0; k < g->n_flags; k++)
-            add_flag(b, &h, &g->flags[k]);
+            if (is_shown(&g->flags[k]))
+                add_flag(b, &h, &g->flags[k]);
     }
     arena_fini(&scratch);
 }

@@ -19,6 +19,8 @@ struct flag {
     const char *initial; /* the default as text; NULL: the empty value of its type */
     const char *help;    /* lines but the first are indented when printed */
     void (*add_help)(struct strbuf *b); /* more lines of it; NULL: none */
+    const char *deprecated; /* why it should not be used any more: help leaves it out; NULL: it may be */
+    bool idle;              /* known, but nothing looks at it */
 };
 
 struct flag_group {
@@ -33,7 +35,7 @@ struct flag_set {
     size_t values_bytes; /* of the struct that holds the values */
 };
 
-enum { FLAG_SET_MAX = 128, FLAG_ARGUMENTS_MAX = 4096 };
+enum { FLAG_SET_MAX = 256, FLAG_ARGUMENTS_MAX = 4096 };
 
 /* What a command line said, beside the values: by the number of a flag, counted through all groups. */
 struct flag_given {
@@ -51,6 +53,16 @@ size_t flag_set_count(const struct flag_set *s);
 const struct flag *flag_set_get(const struct flag_set *s, size_t number);
 /* The number of the flag whose value is at that offset; there must be one. */
 size_t flag_set_find_offset(const struct flag_set *s, size_t at);
+
+/* Names of those that were given and are idle, with commas between; empty: none. */
+struct str flag_set_idle(const struct flag_set *s, const struct flag_given *given, struct arena *a);
+
+struct flag_text {
+    const char *name;
+    struct str value;
+};
+/* All flags with their values as text, by name: what /flagz shows and what is logged at a start. */
+struct flag_text *flag_set_texts(const struct flag_set *s, const void *values, struct arena *a, size_t *ret_n);
 
 /* All groups with their flags, types and defaults. Lines keep to `columns` where that leaves room; 0: no bound. */
 void flag_set_add_help(struct strbuf *b, const struct flag_set *s, unsigned columns);

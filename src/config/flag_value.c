@@ -11,6 +11,7 @@
 #include "base/float.h"
 #include "base/sort.h"
 #include "config/component_version.h"
+#include "config/flag_map.h"
 
 enum { NUMBER_BYTES_MAX = 400, LEVEL_BITS = 31 };
 
@@ -204,17 +205,27 @@ static size_t without_underscores(struct str text, char to[static NUMBER_BYTES_M
     return n;
 }
 
-static enum err_code parse_float(struct str text, float *ret_value, struct err *e)
+/* `narrow`: of 32 bits, rounded once. */
+static enum err_code parse_float(struct str text, bool narrow, double *ret_value, struct err *e)
 {
     char copy[NUMBER_BYTES_MAX + 1];
     bool word = is_word_float(text.n && (text.p[0] == '+' || text.p[0] == '-') ? str_from(text, 1) : text);
     size_t n = without_underscores(text, copy);
     if (text.n > NUMBER_BYTES_MAX || n == 0 || (!word && !is_float((struct str){ copy, n })))
         return number_error(e, "ParseFloat", text, "invalid syntax");
-    float value = strtof(copy, NULL);
+    double value = narrow ? (double)strtof(copy, NULL) : strtod(copy, NULL);
     if (!word && isinf(value))
         return number_error(e, "ParseFloat", text, "value out of range");
     *ret_value = value;
+    return ERR_OK;
+}
+
+static enum err_code set_float32(struct str text, float *value, struct err *e)
+{
+    double wide;
+    if (parse_float(text, true, &wide, e))
+        return e->code;
+    *value = (float)wide;
     return ERR_OK;
 }
 
@@ -266,7 +277,7 @@ static enum err_code set_ints(struct arena *a, struct str text, bool again, stru
     return ERR_OK;
 }
 
-static void put_pair(struct arena *a, struct flag_pairs *pairs, struct str key, struct str value)
+void flag_pairs_put(struct arena *a, struct flag_pairs *pairs, struct str key, struct str value)
 {
     for (size_t i = 0; i < pairs->n; i++)
         if (str_eq(pairs->at[i].key, key)) {
@@ -307,13 +318,13 @@ static enum err_code set_pairs(struct arena *a, struct str text, bool again, str
     else if (flag_csv_read(a, text, &words, e))
         return e->code;
     for (size_t i = 0; again && i < pairs->n; i++)
-        put_pair(a, &all, pairs->at[i].key, pairs->at[i].value);
+        flag_pairs_put(a, &all, pairs->at[i].key, pairs->at[i].value);
     for (size_t i = 0; i < words.n; i++) {
         struct str value = words.at[i];
         if (!has(value, '='))
             return no_pair(value, e);
         struct str key = flag_take_until(&value, '=');
-        put_pair(a, &all, key, value);
+        flag_pairs_put(a, &all, key, value);
     }
     *pairs = all;
     return ERR_OK;
@@ -427,6 +438,12 @@ static enum err_code set_vmodule(struct arena *a, struct str text, bool again, s
 
 /* ---- The rest ---- */
 
+static bool ip_is_none(const struct ip_addr *ip)
+{
+    static const struct ip_addr none;
+    return memcmp(ip->bytes, none.bytes, sizeof(none.bytes)) == 0;
+}
+
 static enum err_code set_ip(struct str text, struct ip_addr *ip, struct err *e)
 {
     struct ip_addr addr;
@@ -484,17 +501,23 @@ enum err_code flag_value_set(struct arena *a, enum flag_type type, struct str te
     case FLAG_STRING: *(struct str *)value = text; return ERR_OK;
     case FLAG_INT: return set_int(text, 64, value, e);
     case FLAG_INT32: return set_int(text, 32, value, e);
-    case FLAG_FLOAT32: return parse_float(text, value, e);
+    case FLAG_FLOAT32: return set_float32(text, value, e);
+    case FLAG_FLOAT64: return parse_float(text, false, value, e);
     case FLAG_DURATION: return duration_parse(text, value, e);
-    case FLAG_IP: return set_ip(text, value, e);
+    case FLAG_IP:
+    case FLAG_IP_OR_NONE: return set_ip(text, value, e);
     case FLAG_STRINGS: return set_strings(a, text, again, value, e);
+    case FLAG_STRING_ARRAY: flag_strings_push(a, value, text); return ERR_OK; /* has no default */
     case FLAG_INT32S: return set_ints(a, text, again, value, e);
     case FLAG_PAIRS: return set_pairs(a, text, again, value, e);
+    case FLAG_MAP: return flag_map_set(a, text, value, e);
+    case FLAG_SWITCHES: flag_switches_set(a, text, value); return ERR_OK;
     case FLAG_CERT_KEYS: return set_cert_key(a, text, again, value, e);
     case FLAG_MULTIMAP: flag_strings_push(a, value, text); return ERR_OK;
     case FLAG_LEVEL: return parse_level(text, value, e);
     case FLAG_VMODULE: return set_vmodule(a, text, again, value, e);
     case FLAG_QUANTITY: return set_quantity(a, text, value, e);
+    case FLAG_PORT_RANGE: return flag_port_range_set(text, value, e);
     case FLAG_VERSION: return set_version(text, value, e);
     case N_FLAG_TYPES: break;
     }
@@ -506,7 +529,8 @@ static void add_list(struct strbuf *b, enum flag_type type, const void *value)
     const struct flag_ints *ints = value;
     strbuf_add_char(b, '[');
     switch (type) {
-    case FLAG_STRINGS: flag_csv_add(b, value); break;
+    case FLAG_STRINGS:
+    case FLAG_STRING_ARRAY: flag_csv_add(b, value); break;
     case FLAG_PAIRS: add_pairs(b, value); break;
     case FLAG_CERT_KEYS: add_cert_keys(b, value); break;
     default:
@@ -528,11 +552,17 @@ void flag_value_add(struct strbuf *b, enum flag_type type, const void *value)
     case FLAG_INT32:
     case FLAG_LEVEL: strbuf_add_int(b, *(const int32_t *)value); break;
     case FLAG_FLOAT32: add_float(b, *(const float *)value); break;
+    case FLAG_FLOAT64: float_add_g(b, *(const double *)value); break;
     case FLAG_DURATION: duration_add(b, *(const int64_t *)value); break;
     case FLAG_IP: strbuf_add(b, ip, ip_print(value, ip)); break;
+    case FLAG_IP_OR_NONE: strbuf_add(b, ip, ip_is_none(value) ? strlen(strcpy(ip, "<nil>")) : ip_print(value, ip)); break;
     case FLAG_MULTIMAP: add_multimap(b, value); break;
     case FLAG_QUANTITY: strbuf_add_str(b, ((const struct flag_quantity *)value)->text); break;
+    case FLAG_PORT_RANGE: flag_port_range_add(b, value); break;
+    case FLAG_MAP:
+    case FLAG_SWITCHES: flag_map_add(b, value); break;
     case FLAG_STRINGS:
+    case FLAG_STRING_ARRAY:
     case FLAG_INT32S:
     case FLAG_PAIRS:
     case FLAG_CERT_KEYS: add_list(b, type, value); break;
@@ -557,9 +587,11 @@ bool flag_type_is_optional(enum flag_type type)
 
 bool flag_value_is_zero(enum flag_type type, struct str text)
 {
-    if (type == FLAG_STRINGS) /* of the lists only this one, as pflag */
+    if (type == FLAG_STRINGS || type == FLAG_STRING_ARRAY) /* of the lists only these, as pflag */
         return str_is(text, "[]");
     if (type == FLAG_DURATION)
         return str_is(text, "0s");
+    if (type == FLAG_IP_OR_NONE)
+        return str_is(text, "<nil>");
     return text.n == 0 || str_is(text, "0") || str_is(text, "false");
 }

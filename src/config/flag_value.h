@@ -38,6 +38,10 @@ struct flag_quantity {
     struct str text;
 };
 
+struct flag_port_range {
+    int32_t first, n; /* n of 0: none */
+};
+
 /* name, C type, how help names it */
 #define FLAG_TYPES(X)                                                      \
     X(BOOL, bool, "")                                                      \
@@ -45,16 +49,22 @@ struct flag_quantity {
     X(INT, int64_t, "int")                                                 \
     X(INT32, int32_t, "int32")                                             \
     X(FLOAT32, float, "float32")                                           \
+    X(FLOAT64, double, "float")                                            \
     X(DURATION, int64_t, "duration") /* nanoseconds */                     \
     X(IP, struct ip_addr, "ip")                                            \
+    X(IP_OR_NONE, struct ip_addr, "ip") /* :: is none */                   \
     X(STRINGS, struct flag_strings, "strings")                             \
+    X(STRING_ARRAY, struct flag_strings, "stringArray") /* commas part nothing */ \
     X(INT32S, struct flag_ints, "int32Slice")                              \
     X(PAIRS, struct flag_pairs, "stringToString")                          \
+    X(MAP, struct flag_pairs, "mapStringString")                           \
+    X(SWITCHES, struct flag_pairs, "mapStringString") /* a key may stand alone */ \
     X(CERT_KEYS, struct flag_cert_keys, "namedCertKey")                    \
     X(MULTIMAP, struct flag_strings, "colonSeparatedMultimapStringString") \
     X(LEVEL, int32_t, "Level")                                             \
     X(VMODULE, struct str, "pattern=N,...")                                \
     X(QUANTITY, struct flag_quantity, "quantity")                          \
+    X(PORT_RANGE, struct flag_port_range, "portRange")                     \
     X(VERSION, struct str, "version") /* false, true, raw or a version */
 
 enum flag_type {
@@ -88,6 +98,8 @@ enum err_code flag_parse_bool(struct str text, bool *ret_value, struct err *e) E
 enum err_code flag_parse_int(struct str text, unsigned bits, int64_t *ret_value, struct err *e) ERR_MUST_CHECK;
 /* A text between quotes, as Go's %q. */
 const char *flag_quoted(struct arena *a, struct str text);
+/* For a pair whose key may be there already. */
+void flag_pairs_put(struct arena *a, struct flag_pairs *pairs, struct str key, struct str value);
 /* Without white space at both ends. */
 struct str flag_trimmed(struct str text);
 /* The part before the separator, which is passed over with it. */

@@ -1,7 +1,6 @@
 /* config/scheduler_flags.c - see scheduler_flags.h: the table of all flags, a group after the other, each by name. */
 #include "config/scheduler_flags.h"
 
-#include "base/sort.h"
 #include "config/features.h"
 
 /* Fails to compile when the member is not of the flag's type. */
@@ -203,27 +202,9 @@ bool scheduler_flags_given(const struct scheduler_flags *f, size_t at)
     return f->given.flags[flag_set_find_offset(&scheduler_flag_set, at)];
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(((const struct flag_text *)a)->name, ((const struct flag_text *)b)->name);
-}
-
 struct flag_text *scheduler_flags_texts(const struct scheduler_flags *f, struct arena *a, size_t *ret_n)
 {
-    size_t n = flag_set_count(&scheduler_flag_set);
-    struct flag_text *texts = ARENA_NEW_N(a, struct flag_text, n);
-    struct strbuf value;
-    strbuf_init(&value, STRBUF_NO_MAX);
-    for (size_t i = 0; i < n; i++) {
-        const struct flag *flag = flag_set_get(&scheduler_flag_set, i);
-        strbuf_reset(&value);
-        flag_value_add(&value, flag->type, (const char *)f + flag->at);
-        texts[i] = (struct flag_text){ flag->name, arena_str(a, strbuf_str(&value)) };
-    }
-    strbuf_fini(&value);
-    sort_stable(a, texts, n, sizeof(*texts), compare_texts);
-    *ret_n = n;
-    return texts;
+    return flag_set_texts(&scheduler_flag_set, f, a, ret_n);
 }
 
 struct str scheduler_flags_version(const struct scheduler_flags *f)

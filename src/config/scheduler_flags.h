@@ -80,11 +80,6 @@ enum err_code scheduler_flags_parse(struct scheduler_flags *f, struct arena *a, 
 #define FLAG_GIVEN(f, member) scheduler_flags_given((f), offsetof(struct scheduler_flags, member))
 bool scheduler_flags_given(const struct scheduler_flags *f, size_t at);
 
-struct flag_text {
-    const char *name;
-    struct str value;
-};
-/* All flags with their values as text, by name: what /flagz shows and what is logged at a start. */
 struct flag_text *scheduler_flags_texts(const struct scheduler_flags *f, struct arena *a, size_t *ret_n);
 
 /* What is served as this program's version: Kubernetes', or what --version=vX.Y.Z says. */

@@ -450,8 +450,9 @@ struct ops *ops_new(const struct ops_options *options)
     o->limits = http_server_limits;
     o->limits.streams = options->max_streams ? options->max_streams : OPS_STREAMS;
     o->server = server_new(&(struct server_options){
-        .loop = options->loop, .handler = on_request, .context = o, .limits = &o->limits,
-        .connections = OPS_CONNECTIONS_MAX, .no_http2 = options->no_http2, .share_port = options->share_port });
+        .loop = options->loop, .handler = options->handler ? options->handler : on_request,
+        .context = options->handler ? options->context : o, .limits = &o->limits,
+        .connections = options->connections ? options->connections : OPS_CONNECTIONS_MAX, .no_http2 = options->no_http2, .share_port = options->share_port });
     return o;
 }
 

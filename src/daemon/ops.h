@@ -65,6 +65,10 @@ struct ops_options {
     uint32_t max_streams; /* of an HTTP/2 connection; 0 = OPS_STREAMS */
     bool share_port;
     bool ask_for_certificates; /* clients are asked for one, and may have none */
+    /* Every request goes there instead of through the filters and routes below; NULL: through them. */
+    server_handler handler;
+    void *context;
+    uint32_t connections; /* 0 = OPS_CONNECTIONS_MAX */
 };
 
 /* Reads files and binds. On failure the text is complete: `failed to listen on ...`. */

@@ -10,7 +10,7 @@
 #include "daemon/connections.h"
 #include "daemon/delegation.h"
 #include "daemon/endpoints.h"
-#include "daemon/self_signed.h"
+#include "daemon/serving.h"
 
 enum {
     REVIEW_QPS = 200, /* as upstream */
@@ -49,74 +49,22 @@ static const char *text(struct secure_port *p, struct str s)
     return arena_cstr(&p->arena, s);
 }
 
-/* NULL for a flag that is not given. */
-static const char *given(struct secure_port *p, struct str s)
-{
-    return s.n ? text(p, s) : NULL;
-}
-
 static struct str_list list_of(const struct flag_strings *from)
 {
     return (struct str_list){ from->at, from->n };
 }
 
-static const char *const *texts(struct secure_port *p, const struct flag_strings *from)
-{
-    const char **at = ARENA_NEW_N(&p->arena, const char *, from->n);
-    for (size_t i = 0; i < from->n; i++)
-        at[i] = text(p, from->at[i]);
-    return at;
-}
-
-static int min_tls_version(struct str name)
-{
-    static const char *const names[] = { "VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13" };
-    for (int i = 0; i < 4; i++)
-        if (str_is(name, names[i]))
-            return 10 + i;
-    return 0;
-}
-
-static const struct ops_sni *sni_of(struct secure_port *p, const struct flag_cert_keys *from)
-{
-    struct ops_sni *at = ARENA_NEW_N(&p->arena, struct ops_sni, from->n);
-    for (size_t i = 0; i < from->n; i++)
-        at[i] = (struct ops_sni){ text(p, from->at[i].cert_file), text(p, from->at[i].key_file),
-                                  from->at[i].names.n ? texts(p, &from->at[i].names) : NULL, from->at[i].names.n };
-    return at;
-}
-
 static enum err_code listen_there(struct secure_port *p, struct err *e)
 {
-    const struct scheduler_flags *f = p->o.flags;
-    char *address = arena_alloc(&p->arena, IP_TEXT_MAX);
-    ip_print(&f->bind_address, address);
-    struct ops_options o = {
-        .loop = p->o.loop,
-        .bind_address = address,
-        .port = (int)f->secure_port,
-        .cert_file = given(p, f->tls_cert_file),
-        .key_file = given(p, f->tls_private_key_file),
-        .sni = sni_of(p, &f->tls_sni_cert_key),
-        .n_sni = f->tls_sni_cert_key.n,
-        .cipher_suites = texts(p, &f->tls_cipher_suites),
-        .n_cipher_suites = f->tls_cipher_suites.n,
-        .curves = f->tls_curve_preferences.at,
-        .n_curves = f->tls_curve_preferences.n,
-        .min_tls_version = min_tls_version(f->tls_min_version),
-        .no_http2 = f->disable_http2_serving,
-        .max_streams = (uint32_t)f->http2_max_streams_per_connection,
-        .share_port = f->permit_port_sharing,
-        .ask_for_certificates = true,
-    };
-    struct self_signed_options self = { address, given(p, f->cert_dir), "kube-scheduler", loop_clock(p->o.loop) };
-    if (!o.cert_file && self_signed_pair(&self, &p->arena, &o.cert_pem, &o.key_pem, e))
+    struct self_signed_options self = { .name = "kube-scheduler", .key = TLS_NEW_KEY_RSA_2048 };
+    struct ops_options o;
+    if (serving_options(p->o.flags, p->o.loop, self, &p->arena, &o, e))
         return e->code;
     p->ops = ops_new(&o);
     int port;
     if (ops_listen(p->ops, &port, e))
         return e->code;
-    LOG(0, "Serving securely", KS("address", address), KI("port", port));
+    LOG(0, "Serving securely", KS("address", o.bind_address), KI("port", port));
     return ERR_OK;
 }
 

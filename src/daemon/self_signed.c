@@ -1,6 +1,7 @@
 /* daemon/self_signed.c - see self_signed.h. Upstream: client-go/util/cert, apiserver's SecureServingOptions. */
 #include "daemon/self_signed.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
-#include "http/tls.h"
 
 enum { HOUR_S = 3600, YEAR_S = 365 * 24 * HOUR_S };
 
@@ -23,16 +23,26 @@ static enum err_code make_pair(const struct self_signed_options *o, struct arena
     int64_t now_s = clock_wall_ns(o->clock) / CLOCK_NS_PER_SECOND;
     struct tls_new_cert authority = {
         .common_name = arena_printf(a, "localhost-ca@%lld", (long long)now_s), .is_ca = true,
-        .key = TLS_NEW_KEY_RSA_2048, .not_before_s = now_s - HOUR_S, .not_after_s = now_s - HOUR_S + YEAR_S };
+        .key = o->key, .not_before_s = now_s - HOUR_S, .not_after_s = now_s - HOUR_S + YEAR_S };
     struct str ca_cert, ca_key, cert;
     if (tls_make_cert(&authority, a, &ca_cert, &ca_key, e))
         return e->code;
-    bool every = is_every_address(o->bind_address);
-    const char *const names[] = { "localhost", "localhost" }, *const addresses[] = { "127.0.0.1", o->bind_address };
+    const char *names[SELF_SIGNED_NAMES_MAX + 2] = { "localhost" };
+    const char *addresses[SELF_SIGNED_NAMES_MAX + 2] = { "127.0.0.1" };
+    size_t n_names = 1, n_addresses = 1;
+    assert(o->n_names <= SELF_SIGNED_NAMES_MAX && o->n_addresses <= SELF_SIGNED_NAMES_MAX);
+    if (is_every_address(o->bind_address))
+        names[n_names++] = "localhost"; /* twice, as upstream */
+    else
+        addresses[n_addresses++] = o->bind_address;
+    for (size_t i = 0; i < o->n_names; i++)
+        names[n_names++] = o->names[i];
+    for (size_t i = 0; i < o->n_addresses; i++)
+        addresses[n_addresses++] = o->addresses[i];
     struct tls_new_cert leaf = {
-        .common_name = arena_printf(a, "localhost@%lld", (long long)now_s), .key = TLS_NEW_KEY_RSA_2048,
-        .only_server = true, .dns_names = names, .n_dns_names = every ? 2 : 1, .addresses = addresses,
-        .n_addresses = every ? 1 : 2, .issuer_cert_pem = ca_cert, .issuer_key_pem = ca_key,
+        .common_name = arena_printf(a, "localhost@%lld", (long long)now_s), .key = o->key,
+        .only_server = true, .dns_names = names, .n_dns_names = n_names, .addresses = addresses,
+        .n_addresses = n_addresses, .issuer_cert_pem = ca_cert, .issuer_key_pem = ca_key,
         .not_before_s = authority.not_before_s, .not_after_s = authority.not_after_s };
     if (tls_make_cert(&leaf, a, &cert, ret_key_pem, e))
         return e->code;
@@ -42,8 +52,7 @@ static enum err_code make_pair(const struct self_signed_options *o, struct arena
 
 /* ---- Files ---- */
 
-/* False: it is not there or cannot be read. */
-static bool read_text(const char *path, struct arena *a, struct str *ret_text)
+bool read_kept_text(const char *path, struct arena *a, struct str *ret_text)
 {
     FILE *f = fopen(path, "re");
     struct strbuf text;
@@ -106,6 +115,13 @@ static enum err_code make_folder(const char *path, struct arena *a, struct err *
     return ERR_OK;
 }
 
+enum err_code keep_text(const char *folder, const char *name, struct str text, unsigned mode, struct arena *a, struct err *e)
+{
+    if (make_folder(folder, a, e))
+        return e->code;
+    return write_text(arena_printf(a, "%s/%s", folder, name), text, mode, a, e);
+}
+
 enum err_code self_signed_pair(const struct self_signed_options *o, struct arena *a, struct str *ret_cert_pem,
                                struct str *ret_key_pem, struct err *e)
 {
@@ -113,7 +129,7 @@ enum err_code self_signed_pair(const struct self_signed_options *o, struct arena
         return make_pair(o, a, ret_cert_pem, ret_key_pem, e);
     const char *cert_file = arena_printf(a, "%s/%s.crt", o->cert_dir, o->name);
     const char *key_file = arena_printf(a, "%s/%s.key", o->cert_dir, o->name);
-    bool has_cert = read_text(cert_file, a, ret_cert_pem), has_key = read_text(key_file, a, ret_key_pem);
+    bool has_cert = read_kept_text(cert_file, a, ret_cert_pem), has_key = read_kept_text(key_file, a, ret_key_pem);
     if (has_cert && has_key)
         return ERR_OK;
     if (has_cert || has_key)
@@ -121,8 +137,8 @@ enum err_code self_signed_pair(const struct self_signed_options *o, struct arena
                        has_cert ? key_file : cert_file);
     if (make_pair(o, a, ret_cert_pem, ret_key_pem, e))
         return e->code;
-    if (make_folder(o->cert_dir, a, e) || write_text(cert_file, *ret_cert_pem, 0644, a, e) ||
-        write_text(key_file, *ret_key_pem, 0600, a, e))
+    if (keep_text(o->cert_dir, arena_printf(a, "%s.crt", o->name), *ret_cert_pem, 0644, a, e) ||
+        keep_text(o->cert_dir, arena_printf(a, "%s.key", o->name), *ret_key_pem, 0600, a, e))
         return err_wrap(e, "unable to keep the self-signed certificate");
     return ERR_OK;
 }

@@ -61,3 +61,16 @@ enum err_code merge_patch_apply(struct arena *a, struct work *work, struct str d
 enum err_code strategic_patch_apply(struct arena *a, struct work *work, const struct type *t,
                                     struct value *original, struct value *patch, struct value *ret_value,
                                     struct err *e) ERR_MUST_CHECK;
+
+/* ---- For whoever else merges plain values ---- */
+
+struct texts;
+
+/* A plain value to a typed one without a detour over text, as the API server does after a strategic merge.
+ * `findings` (or NULL) gets unknown fields, sorted. INVALID with the converter's own texts. */
+enum err_code convert_plain(struct arena *a, struct work *work, const struct type *t, const struct value *plain,
+                            struct texts *findings, struct value *ret_value,
+                            struct err *e) ERR_MUST_CHECK;
+
+/* A plain value as Go prints it with %v, or with %s. */
+void go_print(struct strbuf *to, const struct value *v, char verb);

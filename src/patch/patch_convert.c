@@ -199,10 +199,17 @@ static enum err_code convert_int_or_string(struct converter *c, const struct val
     return ERR_OK;
 }
 
-/* A type whose JSON shape chooses: the decoder reads it as the only field of a struct made up for it. */
+/* A type whose JSON shape chooses. An object is one of the type inside; anything else the decoder reads as the only field of
+ * a struct made up for it. */
 static enum err_code convert_by_shape(struct converter *c, const struct field *f, const struct value *from,
                                       struct value *to)
 {
+    if (from->kind == VALUE_MAP) {
+        const struct type *inside = f->type->fields[f->type->flags & TYPE_OBJECT_OR_BOOL ? 1 : 0].type;
+        if (json_decode(c->arena, c->work, inside, json_text_of(c->arena, from), NULL, to, c->e))
+            return invalid(c, c->e->message);
+        return ERR_OK;
+    }
     static const uint8_t hash[2] = { 0, 0 };
     struct field only = *f;
     only.name = STR("v");

@@ -71,14 +71,6 @@ enum err_code json_patch_check(struct arena *a, struct work *work, struct str pa
 enum err_code plain_check(struct arena *a, struct work *work, struct str patch, struct texts *findings,
                           struct err *e) ERR_MUST_CHECK;
 
-/* A plain value to a typed one without a detour over text, as the API server does after a strategic merge.
- * `findings` (or NULL) gets unknown fields, sorted. INVALID with the converter's own texts. */
-enum err_code convert_plain(struct arena *a, struct work *work, const struct type *t, const struct value *plain,
-                            struct texts *findings, struct value *ret_value,
-                            struct err *e) ERR_MUST_CHECK;
-
-/* A plain value as Go prints it with %v, or with %s. */
-void go_print(struct strbuf *to, const struct value *v, char verb);
 /* For a message: cut as strbuf_add_shown does. */
 void go_print_shown(struct strbuf *to, const struct value *v, char verb);
 const char *go_kind(const struct value *v);  /* "map", "slice", "string", "int64", ... */

@@ -100,11 +100,31 @@ static struct object_meta read_meta(struct arena *a, const struct value *m)
     return meta;
 }
 
+void rules_check_kube_finalizer(struct str name, const struct field_path *at, struct field_errors *errs)
+{
+    static const char *const known[] = { "kubernetes", "orphan", "foregroundDeletion" };
+    if (str_index(name, '/') < name.n)
+        return;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (str_is(name, known[i]))
+            return;
+    field_invalid(errs, at, field_str(name), STR("name is neither a standard finalizer name nor is it fully qualified"));
+}
+
+static void check_finalizers(struct strs names, const struct field_path *at, struct field_errors *errs)
+{
+    for (size_t i = 0; i < names.n; i++) {
+        struct field_path item = field_index(at, i);
+        rules_check_kube_finalizer(names.at[i], &item, errs);
+    }
+}
+
 void rules_check_meta(const struct rules_context *c, const struct value *new, name_rule *name, struct field_errors *errs)
 {
-    struct field_path at = field_child(NULL, "metadata");
+    struct field_path at = field_child(NULL, "metadata"), finalizers = field_child(&at, "finalizers");
     struct object_meta meta = read_meta(c->arena, metadata(c->type, new));
     validate_object_meta(&meta, c->namespaced, name ? name : name_is_dns_subdomain, &at, errs);
+    check_finalizers(meta.finalizers, &finalizers, errs);
 }
 
 static bool has_text(struct strs list, struct str text)
@@ -191,4 +211,5 @@ void rules_check_meta_update(const struct rules_context *c, const struct value *
     validate_annotations(meta.annotations, &annotations, errs);
     validate_owner_references(meta.owner_references, meta.n_owner_references, &owners, errs);
     validate_managed_fields(meta.managed_fields, meta.n_managed_fields, &managed, errs);
+    check_finalizers(meta.finalizers, &finalizers, errs);
 }

@@ -61,6 +61,19 @@ static const struct {
       "{\"hostPort\":9,\"containerPort\":81,\"protocol\":\"TCP\"}],\"resources\":{\"limits\":{\"cpu\":\"2\",\"memory\":\"1Gi\"},"
       "\"requests\":{\"cpu\":\"1\",\"memory\":\"1Gi\"}}," CONTAINER_DEFAULTS ",\"imagePullPolicy\":\"IfNotPresent\"}],"
       SPEC_DEFAULTS ",\"hostNetwork\":true," SPEC_END ",\"enableServiceLinks\":true},\"status\":{}}" },
+    { "requests of a pod as a whole", "core/v1.Pod",
+      "{\"spec\":{\"resources\":{\"limits\":{\"cpu\":\"4\",\"memory\":\"1Gi\"}},\"containers\":[{\"name\":\"c\",\"image\":\"i:1\","
+      "\"resources\":{\"requests\":{\"cpu\":\"1500u\"},\"limits\":{\"hugepages-2Mi\":\"2Mi\"}}}]}}",
+      "{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i:1\",\"resources\":{\"limits\":{\"hugepages-2Mi\":\"2Mi\"},"
+      "\"requests\":{\"cpu\":\"2m\",\"hugepages-2Mi\":\"2Mi\"}}," CONTAINER_DEFAULTS ",\"imagePullPolicy\":\"IfNotPresent\"}],"
+      SPEC_DEFAULTS "," SPEC_END ",\"enableServiceLinks\":true,\"resources\":{\"limits\":{\"cpu\":\"4\",\"hugepages-2Mi\":"
+      "\"2Mi\",\"memory\":\"1Gi\"},\"requests\":{\"cpu\":\"2m\",\"hugepages-2Mi\":\"2Mi\",\"memory\":\"1Gi\"}}},\"status\":{}}" },
+    { "older names in a pod", "core/v1.Pod",
+      "{\"metadata\":{\"annotations\":{\"pod.beta.kubernetes.io/init-containers\":\"[]\"}},\"spec\":{\"serviceAccount\":\"s\","
+      "\"terminationGracePeriodSeconds\":-1},\"status\":{\"podIP\":\"1.2.3.4\",\"podIPs\":[{\"ip\":\"5.6.7.8\"},{\"ip\":\"::1\"}]}}",
+      "{\"spec\":{\"containers\":null,\"restartPolicy\":\"Always\",\"terminationGracePeriodSeconds\":1,\"dnsPolicy\":\"ClusterFirst\","
+      "\"serviceAccountName\":\"s\",\"serviceAccount\":\"s\"," SPEC_END ",\"enableServiceLinks\":true},\"status\":{\"podIP\":"
+      "\"1.2.3.4\",\"podIPs\":[{\"ip\":\"1.2.3.4\"}]}}" },
     { "a template keeps what its author wrote", "apps/v1.ReplicaSet",
       "{\"spec\":{\"template\":{\"spec\":{\"hostNetwork\":true,\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"ports\":"
       "[{\"containerPort\":80}],\"resources\":{\"limits\":{\"cpu\":\"2\"}}}]}}}}",
@@ -68,7 +81,8 @@ static const struct {
       "\"ports\":[{\"containerPort\":80,\"protocol\":\"TCP\"}],\"resources\":{\"limits\":{\"cpu\":\"2\"}}," CONTAINER_DEFAULTS
       ",\"imagePullPolicy\":\"Always\"}]," SPEC_DEFAULTS ",\"hostNetwork\":true," SPEC_END "}}},\"status\":{\"replicas\":0}}" },
     { "a Deployment's strategy", "apps/v1.Deployment", "{\"spec\":{\"template\":{}}}",
-      "{\"spec\":{\"replicas\":1,\"selector\":null,\"template\":{\"metadata\":{},\"spec\":{\"containers\":null}},\"strategy\":{\"type\":"
+      "{\"spec\":{\"replicas\":1,\"selector\":null,\"template\":{\"metadata\":{},\"spec\":{\"containers\":null," SPEC_DEFAULTS ","
+      SPEC_END "}},\"strategy\":{\"type\":"
       "\"RollingUpdate\",\"rollingUpdate\":{\"maxUnavailable\":\"25%\",\"maxSurge\":\"25%\"}},\"revisionHistoryLimit\":10,"
       "\"progressDeadlineSeconds\":600},\"status\":{}}" },
     { "another strategy", "apps/v1.Deployment", "{\"spec\":{\"replicas\":0,\"strategy\":{\"type\":\"Recreate\"}}}",
@@ -133,6 +147,12 @@ static const struct {
 } images[] = {
     { "nginx", "Always" }, { "nginx:latest", "Always" }, { "nginx:1.27", "IfNotPresent" }, { "host:5000/nginx", "Always" },
     { "host:5000/nginx:1", "IfNotPresent" }, { "nginx@sha256:0123", "IfNotPresent" },
+    { "", "IfNotPresent" }, { "nginx ", "IfNotPresent" }, { "Nginx", "IfNotPresent" }, { "Host/nginx", "Always" },
+    { "a/b/c.d_e__f---g", "Always" }, { "a___b", "IfNotPresent" }, { "a..b", "IfNotPresent" }, { "a/-b", "IfNotPresent" },
+    { "[::1]:5000/a", "Always" }, { "localhost/a:latest", "Always" }, { "host:x/a", "IfNotPresent" }, { "a:.b", "IfNotPresent" },
+    { "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "IfNotPresent" },
+    { "nginx:latest@sha256:0123456789abcdef0123456789abcdef", "Always" },
+    { "nginx:latest@sha256:0123", "IfNotPresent" },
 };
 
 TEST(images_are_pulled)

@@ -68,7 +68,7 @@ TEST(it_is_good_for_the_address_and_localhost)
 {
     begin();
     struct str cert, key;
-    struct self_signed_options o = { .bind_address = "10.1.2.3", .name = "kube-scheduler", .clock = &clock_real };
+    struct self_signed_options o = { .bind_address = "10.1.2.3", .name = "kube-scheduler", .clock = &clock_real, .key = TLS_NEW_KEY_RSA_2048 };
     CHECK(!self_signed_pair(&o, &arena, &cert, &key, &error));
     CHECK(!why_not(cert, key, "localhost"));
     CHECK(!why_not(cert, key, "127.0.0.1"));
@@ -86,7 +86,7 @@ TEST(a_folder_keeps_it)
     begin();
     struct str cert, key, again, again_key;
     struct stat st;
-    struct self_signed_options o = { .bind_address = "127.0.0.1", .name = "kube-scheduler", .clock = &clock_real,
+    struct self_signed_options o = { .bind_address = "127.0.0.1", .name = "kube-scheduler", .clock = &clock_real, .key = TLS_NEW_KEY_RSA_2048,
                                      .cert_dir = arena_printf(&arena, "%s/a/b", folder) };
     CHECK(!self_signed_pair(&o, &arena, &cert, &key, &error));
     CHECK(!self_signed_pair(&o, &arena, &again, &again_key, &error));

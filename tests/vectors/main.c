@@ -26,6 +26,8 @@ static const struct vector_family families[] = {
     { "selectors", { check_selectors } },
     { "names", { check_names } },
     { "patches", { check_patches } },
+    { "ssa", { check_apply } },
+    { "applies", { check_apply } }, /* of a whole server: tests/golden/apiserver */
     { "resources", SCHEDULING },
     { "scoring-strategies", SCHEDULING },
     { "balanced", SCHEDULING },

@@ -59,5 +59,6 @@ void check_requests(struct vector_case *c);
 void check_typed(struct vector_case *c);
 void check_typed_lenient(struct vector_case *c);
 void check_patches(struct vector_case *c);
+void check_apply(struct vector_case *c);
 void check_effective(struct vector_case *c);
 void check_scheduling(struct vector_case *c);

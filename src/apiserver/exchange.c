@@ -1,0 +1,286 @@
+/* apiserver/exchange.c - see exchange.h. Upstream: apiserver's server/config.go (the chain of filters), endpoints/filters. */
+#include "apiserver/exchange.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "apiserver/impersonate.h"
+#include "apiserver/registry_priv.h"
+#include "apiserver/server_metrics.h"
+#include "base/log.h"
+
+#define TOO_MANY "Too many requests, please try again later.\n"
+
+/* ---- The end ---- */
+
+static void count_done(struct exchange *x)
+{
+    struct apiserver *s = x->server;
+    if (x->counted && x->mutating)
+        s->n_writing--;
+    else if (x->counted)
+        s->n_reading--;
+    x->counted = false;
+}
+
+static void free_if_over(struct exchange *x)
+{
+    if (x->stream || x->op_waits)
+        return;
+    loop_timer_stop(x->server->o.loop, &x->timer);
+    list_remove(&x->node);
+    operation_fini(&x->op);
+    strbuf_fini(&x->body);
+    arena_fini(&x->arena);
+    free(x);
+}
+
+static void report(struct exchange *x)
+{
+    int64_t took_ns = clock_mono_ns(loop_clock(x->server->o.loop)) - x->begun_ns;
+    LOG(3, "HTTP", KS("verb", x->route.verb), KS("URI", x->head->target), KI("latency_us", took_ns / 1000),
+        KS("userAgent", headers_get(&x->head->headers, "user-agent")), KS("srcIP", stream_peer_address(x->stream)),
+        KI("resp", x->code));
+    if (x->server->o.metrics)
+        server_metrics_request(x->server->metrics, &x->route, x->at.subresource ? x->at.subresource->name : "", x->code,
+                               (double)took_ns / 1e9, x->n_sent, x->op.write.dry_run || x->op.delete.dry_run);
+}
+
+static void closed(struct stream *s, const struct stream_result *result)
+{
+    struct exchange *x = stream_user(s);
+    (void)result;
+    report(x);
+    if (x->watcher) {
+        watch_free(x->watcher);
+        if (x->server->o.metrics)
+            server_metrics_watch_ended(x->server->metrics, &x->route);
+    }
+    x->watcher = NULL;
+    answer_list_free(x);
+    count_done(x);
+    x->stream = NULL;
+    free_if_over(x);
+}
+
+/* ---- The body ---- */
+
+static void too_large(struct exchange *x)
+{
+    err_set(&x->err, ERR_TOO_LARGE, "Request entity too large: limit is %d", REQUEST_BYTES_MAX);
+    answer_error(x, NULL);
+}
+
+static void body(struct stream *s, struct str bytes)
+{
+    struct exchange *x = stream_user(s);
+    stream_consume(s, bytes.n);
+    if (x->answered || !x->reads_body)
+        return;
+    strbuf_add_str(&x->body, bytes);
+    if (x->body.overflow)
+        too_large(x);
+}
+
+static void ended(struct stream *s, const struct headers *trailers)
+{
+    struct exchange *x = stream_user(s);
+    (void)trailers;
+    if (!x->answered && x->reads_body)
+        dispatch(x);
+}
+
+static void writable(struct stream *s)
+{
+    struct exchange *x = stream_user(s);
+    if (x->watcher)
+        watch_writable(x->watcher);
+    else if (x->list)
+        answer_list_more(x);
+}
+
+static const struct stream_events events = { .body = body, .end = ended, .writable = writable, .closed = closed };
+
+/* ---- Who, and whether they may ---- */
+
+static int64_t now_s(const struct exchange *x)
+{
+    return clock_wall_ns(loop_clock(x->server->o.loop)) / 1000000000;
+}
+
+static const struct user *anonymous(struct exchange *x)
+{
+    struct user *u = ARENA_NEW(&x->arena, struct user);
+    struct str *group = ARENA_NEW(&x->arena, struct str);
+    *group = STR(GROUP_UNAUTHENTICATED);
+    *u = (struct user){ .name = STR(USER_ANONYMOUS), .groups = { group, 1 } };
+    return u;
+}
+
+static bool find_user(struct exchange *x)
+{
+    struct api_authn *authn = x->server->o.authn;
+    if (!authn) {
+        x->user = anonymous(x);
+        return true;
+    }
+    if (!api_authn_find(authn, &x->arena, x->head, x->target.path, stream_tls_peer(x->stream), now_s(x), &x->user,
+                        &x->err))
+        return true;
+    x->err.kind = x->err.name = NULL;
+    err_set(&x->err, ERR_UNAUTHORIZED, "Unauthorized");
+    answer_error(x, NULL);
+    return false;
+}
+
+/* A watch by its query is one to authorizers, too. */
+static struct authz_attributes attributes_of(const struct exchange *x)
+{
+    const struct route *r = &x->route;
+    return (struct authz_attributes){ .user = x->user, .verb = r->verb, .is_resource = r->is_resource, .group = r->group,
+                                      .version = r->version, .resource = r->resource, .subresource = r->subresource,
+                                      .namespace = r->namespace, .name = r->name, .path = r->path };
+}
+
+static bool refuse(struct exchange *x)
+{
+    headers_add(&x->extra, &x->arena, STR("x-content-type-options"), STR("nosniff"));
+    answer_error(x, NULL);
+    return false;
+}
+
+static bool may(struct exchange *x)
+{
+    struct authz_attributes q = attributes_of(x);
+    struct str reason = STR("");
+    if (!x->server->o.authz || api_authz_decide(x->server->o.authz, &x->arena, &q, &reason) == AUTHZ_ALLOW)
+        return true;
+    api_authz_refuse(&q, reason, &x->err);
+    return refuse(x);
+}
+
+static bool become(struct exchange *x)
+{
+    struct authz_attributes q = attributes_of(x);
+    if (!impersonate(x->server->o.authz, &x->arena, x->head, &q, &x->user, &x->err))
+        return true;
+    return refuse(x);
+}
+
+/* ---- How many at once ---- */
+
+static bool is_long_running(const struct exchange *x)
+{
+    static const char *const subresources[] = { "attach", "exec", "proxy", "log", "portforward" };
+    if (str_is(x->route.verb, "watch") || str_is(x->route.verb, "proxy"))
+        return true;
+    for (size_t i = 0; i < sizeof(subresources) / sizeof(subresources[0]); i++)
+        if (str_is(x->route.subresource, subresources[i]))
+            return true;
+    return false;
+}
+
+static bool is_read(const struct exchange *x)
+{
+    return str_is(x->route.verb, "get") || str_is(x->route.verb, "list") || str_is(x->route.verb, "watch");
+}
+
+/* Leases and their like must not wait behind others: members of system:masters and the components of a control plane have
+ * a part of the room to themselves. */
+static bool is_first_class(const struct user *u)
+{
+    return str_list_has(&u->groups, STR(GROUP_MASTERS)) || str_list_has(&u->groups, STR("system:nodes")) ||
+           str_is(u->name, "system:kube-scheduler") || str_is(u->name, "system:kube-controller-manager");
+}
+
+static bool has_room(struct exchange *x)
+{
+    struct apiserver *s = x->server;
+    x->mutating = !is_read(x);
+    uint32_t *n = x->mutating ? &s->n_writing : &s->n_reading;
+    uint32_t max = x->mutating ? s->o.mutating_inflight : s->o.requests_inflight;
+    if (is_long_running(x))
+        return true;
+    if (max && *n >= max && !is_first_class(x->user)) {
+        headers_add(&x->extra, &x->arena, STR("retry-after"), STR("1"));
+        answer_text(x, 429, TOO_MANY);
+        return false;
+    }
+    (*n)++;
+    x->counted = true;
+    return true;
+}
+
+/* ---- The beginning ---- */
+
+static void time_is_up(struct loop_timer *t)
+{
+    struct exchange *x = LIST_ITEM(t, struct exchange, timer);
+    if (x->answered || !x->stream)
+        return;
+    err_set(&x->err, ERR_TIMEOUT, "Timeout: request did not complete within the allotted timeout");
+    answer_error(x, NULL);
+}
+
+static bool read_timeout(struct exchange *x)
+{
+    int64_t asked_ns = 0, max_ms = x->server->o.request_timeout_ms;
+    if (is_long_running(x))
+        return true;
+    if (options_read_timeout(&x->target, &asked_ns, &x->err)) {
+        answer_error(x, NULL);
+        return false;
+    }
+    int64_t ms = asked_ns > 0 && asked_ns / 1000000 < max_ms ? asked_ns / 1000000 : max_ms;
+    x->timer.fire = time_is_up;
+    loop_timer_set(x->server->o.loop, &x->timer, loop_now_ms(x->server->o.loop) + ms);
+    return true;
+}
+
+static void begin(struct exchange *x)
+{
+    if (!target_read(&x->arena, x->head->target, &x->target)) {
+        err_set(&x->err, ERR_BAD_REQUEST, "the path of the request cannot be read");
+        answer_error(x, NULL);
+        return;
+    }
+    x->pretty = wants_pretty(x->head, &x->target);
+    if (route_read(&x->arena, x->method, &x->target, &x->route, &x->err)) {
+        answer_text(x, 500, arena_printf(&x->arena, "Internal Server Error: %.*s\n", STR_ARG(x->head->target)));
+        return;
+    }
+    if (!find_user(x) || !become(x) || !has_room(x) || !may(x) || !read_timeout(x))
+        return;
+    x->reads_body = dispatch_reads_body(x);
+    if (!x->reads_body)
+        dispatch(x);
+}
+
+void apiserver_handle(void *apiserver, struct stream *s, const struct head *request)
+{
+    struct apiserver *server = apiserver;
+    struct exchange *x = mem_zalloc(sizeof(*x));
+    arena_init(&x->arena);
+    x->server = server;
+    x->stream = s;
+    x->head = request;
+    x->method = request->method;
+    x->begun_ns = clock_mono_ns(loop_clock(server->o.loop));
+    strbuf_init(&x->body, REQUEST_BYTES_MAX);
+    err_init(&x->err, &x->arena);
+    operation_init(&x->op, server, &x->arena);
+    list_push(&server->exchanges, &x->node);
+    stream_attach(s, &events, x);
+    if (server->stopping) {
+        err_set(&x->err, ERR_UNAVAILABLE, "apiserver is shutting down");
+        answer_error(x, NULL);
+        return;
+    }
+    begin(x);
+}
+
+void exchange_settled(struct exchange *x)
+{
+    x->op_waits = false;
+    free_if_over(x);
+}

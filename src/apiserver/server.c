@@ -1,0 +1,48 @@
+/* apiserver/server.c - see server.h. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "apiserver/exchange.h"
+#include "apiserver/registry_priv.h"
+#include "apiserver/server_metrics.h"
+
+enum { REQUEST_TIMEOUT_MS = 60 * 1000, WATCH_SECONDS_MIN = 1800, EVENT_TTL_MS = 3600 * 1000 }; /* upstream's defaults */
+
+struct apiserver *apiserver_new(const struct apiserver_options *o)
+{
+    struct apiserver *s = mem_zalloc(sizeof(*s));
+    s->o = *o;
+    if (!s->o.request_timeout_ms)
+        s->o.request_timeout_ms = REQUEST_TIMEOUT_MS;
+    if (!s->o.min_watch_seconds)
+        s->o.min_watch_seconds = WATCH_SECONDS_MIN;
+    if (!s->o.event_ttl_ms)
+        s->o.event_ttl_ms = EVENT_TTL_MS;
+    rand_init(&s->rand, o->seed);
+    list_init(&s->exchanges);
+    s->metrics = server_metrics_new(o->metrics, o->objects);
+    s->hub = watch_hub_new(o->loop, o->objects, rand_u64(&s->rand));
+    return s;
+}
+
+void apiserver_free(struct apiserver *s)
+{
+    if (!s)
+        return;
+    assert(list_is_empty(&s->exchanges));
+    watch_hub_free(s->hub);
+    server_metrics_free(s->metrics);
+    free(s);
+}
+
+void apiserver_poll(struct apiserver *s)
+{
+    if (store_poll(s->o.store))
+        watch_hub_poll(s->hub);
+}
+
+void apiserver_stop(struct apiserver *s)
+{
+    s->stopping = true;
+    watch_hub_stop(s->hub);
+}

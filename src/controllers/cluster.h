@@ -1,0 +1,60 @@
+/* controllers/cluster.h - what controllers see of a cluster, and how they change it.
+ *
+ * Reading looks at the objects in memory; what is returned is good until the cluster is polled. Changes are told in the order
+ * in which they happened, to all who asked for the resource. Writes go through the API server's own handlers, as the service
+ * account of the controller, and end in a callback: never from within the call that began them.
+ *
+ * Thread: the store's.    Owns: copies of what a call is given. */
+#pragma once
+
+#include "apiserver/server.h"
+#include "apiserver/stored.h"
+
+struct cluster;
+
+struct cluster *cluster_new(struct apiserver *s, struct loop *l, struct stored *objects);
+/* Calls under way are waited for by nobody: the API server has ended. */
+void cluster_free(struct cluster *c);
+/* After the store was polled: tells changes. */
+void cluster_poll(struct cluster *c);
+
+struct stored *cluster_objects(const struct cluster *c);
+struct loop *cluster_loop(const struct cluster *c);
+int64_t cluster_now_s(const struct cluster *c); /* wall clock */
+
+/* ---- Changes ---- */
+
+/* `item` is NULL when it was deleted, `prev` when it is new. */
+typedef void cluster_changed(void *context, const struct resource *r, struct store_item *item, struct store_item *prev);
+
+/* Everything that is there is told first, as new, with the next poll. NULL: of all resources. */
+void cluster_watch(struct cluster *c, const struct resource *r, cluster_changed *changed, void *context);
+
+/* metadata alone, decoded into the arena: a value of meta/v1.PartialObjectMetadata. */
+struct value cluster_metadata(struct arena *a, const struct store_item *item);
+/* NULL: none. */
+struct store_item *cluster_item(struct cluster *c, const struct resource *r, struct str namespace, struct str name);
+/* The row that an owner reference means, or NULL. */
+const struct resource *cluster_resource_of_kind(struct str api_version, struct str kind);
+
+/* ---- Writes ---- */
+
+enum cluster_verb { CLUSTER_CREATE, CLUSTER_UPDATE, CLUSTER_PATCH_MERGE, CLUSTER_PATCH_STRATEGIC, CLUSTER_DELETE };
+
+struct cluster_call {
+    enum cluster_verb verb;
+    const char *controller; /* system:serviceaccount:kube-system:CONTROLLER */
+    const struct resource *resource;
+    const char *subresource; /* NULL: the object itself */
+    struct str namespace, name;
+    const struct value *object; /* to create or update, of the resource's type */
+    struct str patch;           /* JSON */
+    struct str uid, resource_version; /* preconditions of a deletion; empty: none */
+    const char *propagation;          /* of a deletion: "Background"; NULL: not said */
+    /* The outcome; `message` is good within the callback. */
+    void (*done)(void *context, enum err_code code, const char *message);
+    void *context;
+};
+
+void cluster_begin(struct cluster *c, const struct cluster_call *call);
+uint32_t cluster_n_under_way(const struct cluster *c);

@@ -1,0 +1,96 @@
+/* controllers/controllers.c - see controllers.h. */
+#include "controllers/controllers.h"
+
+#include <stdlib.h>
+
+#include "base/str.h"
+
+const struct controller_row controller_rows[] = {
+    { "garbage-collector-controller", garbage_collector_start, garbage_collector_stop },
+    { "namespace-controller", namespace_controller_start, namespace_controller_stop },
+    { "root-ca-certificate-publisher-controller", root_ca_publisher_start, root_ca_publisher_stop },
+    { "serviceaccount-controller", service_account_controller_start, service_account_controller_stop },
+    { 0 },
+};
+
+enum { CONTROLLERS_MAX = 64 };
+
+struct controllers {
+    const struct controller_row *rows[CONTROLLERS_MAX];
+    void *running[CONTROLLERS_MAX];
+    size_t n;
+};
+
+/* Also what they were called before they had full names: "namespace", "garbagecollector". */
+static bool names(const char *word, const char *name)
+{
+    static const struct {
+        const char *alias, *name;
+    } aliases[] = {
+        { "garbagecollector", "garbage-collector-controller" },
+        { "namespace", "namespace-controller" },
+        { "root-ca-cert-publisher", "root-ca-certificate-publisher-controller" },
+        { "serviceaccount", "serviceaccount-controller" },
+    };
+    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+        if (strcmp(word, aliases[i].alias) == 0)
+            return strcmp(name, aliases[i].name) == 0;
+    return strcmp(word, name) == 0;
+}
+
+bool controllers_chooses(const char *const *choice, const char *name)
+{
+    static const char *const all[] = { "*", NULL };
+    bool star = false;
+    for (const char *const *c = choice ? choice : all; *c; c++) {
+        if (names(*c, name))
+            return true;
+        if (**c == '-' && names(*c + 1, name))
+            return false;
+        star |= strcmp(*c, "*") == 0;
+    }
+    return star;
+}
+
+static bool is_known(const char *word)
+{
+    if (strcmp(word, "*") == 0)
+        return true;
+    for (const struct controller_row *r = controller_rows; r->name; r++)
+        if (names(*word == '-' ? word + 1 : word, r->name))
+            return true;
+    return false;
+}
+
+enum err_code controllers_new(const struct controllers_options *o, struct controllers **ret_controllers, struct err *e)
+{
+    for (const char *const *c = o->choice; c && *c; c++)
+        if (!is_known(*c))
+            return err_set(e, ERR_BAD_REQUEST, "\"%s\" is not in the list of known controllers", *c);
+    struct controllers *c = mem_zalloc(sizeof(*c));
+    struct controller_context context = { o->cluster, o->root_ca_pem };
+    for (const struct controller_row *r = controller_rows; r->name; r++)
+        if (controllers_chooses(o->choice, r->name)) {
+            c->rows[c->n] = r;
+            c->running[c->n++] = r->start(&context);
+        }
+    *ret_controllers = c;
+    return ERR_OK;
+}
+
+void controllers_free(struct controllers *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->n; i++)
+        c->rows[i]->stop(c->running[i]);
+    free(c);
+}
+
+bool controllers_has(const struct controllers *c, const char *name)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (names(name, c->rows[i]->name))
+            return true;
+    return false;
+}

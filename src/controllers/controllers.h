@@ -1,0 +1,48 @@
+/* controllers/controllers.h - the controllers that run beside an API server, by name, and which of them are on.
+ *
+ * Names and the flag are upstream's: `*` all that are on by default, `foo` on, `-foo` off.
+ *
+ * Thread: the store's.    Owns: the controllers and their queues. */
+#pragma once
+
+#include "controllers/cluster.h"
+
+struct controllers;
+
+struct controllers_options {
+    struct cluster *cluster;
+    const char *const *choice; /* of --controllers; ends with NULL; NULL: { "*" } */
+    struct str root_ca_pem;    /* what pods trust; empty: nobody is told */
+};
+
+/* Fails for names that nobody knows. */
+ERR_MUST_CHECK enum err_code controllers_new(const struct controllers_options *o, struct controllers **ret_controllers,
+                                             struct err *e);
+void controllers_free(struct controllers *c);
+bool controllers_has(const struct controllers *c, const char *name);
+/* Whether a choice has a controller on, before there are any. */
+bool controllers_chooses(const char *const *choice, const char *name);
+
+/* One controller. */
+struct controller_context {
+    struct cluster *cluster;
+    struct str root_ca_pem;
+};
+
+struct controller_row {
+    const char *name;
+    void *(*start)(const struct controller_context *c);
+    void (*stop)(void *own_controller);
+};
+
+/* All there are; ends with an entry without a name. */
+extern const struct controller_row controller_rows[];
+
+void *namespace_controller_start(const struct controller_context *c);
+void namespace_controller_stop(void *own_controller);
+void *garbage_collector_start(const struct controller_context *c);
+void garbage_collector_stop(void *own_controller);
+void *service_account_controller_start(const struct controller_context *c);
+void service_account_controller_stop(void *own_controller);
+void *root_ca_publisher_start(const struct controller_context *c);
+void root_ca_publisher_stop(void *own_controller);

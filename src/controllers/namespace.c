@@ -1,0 +1,291 @@
+/* controllers/namespace.c - namespaces that are being deleted: everything in them goes, then they do.
+ *
+ * Upstream: controller/namespace. A terminating namespace is looked at again when something in it goes, and after a while. */
+#include <stdlib.h>
+
+#include "api/edit.h"
+#include "base/vec.h"
+#include "controllers/controllers.h"
+#include "controllers/work_queue.h"
+
+#define CONTROLLER "namespace-controller"
+
+enum { LOOK_AGAIN_MS = 5000, DELETIONS_AT_ONCE_MAX = 200 };
+
+struct namespace_controller {
+    struct cluster *cluster;
+    struct work_queue *queue;
+};
+
+static const struct resource *namespaces(void)
+{
+    return stored_resource("namespaces", "");
+}
+
+static const struct type *type_of_namespaces(void)
+{
+    return schema_type(STR("core/v1.Namespace"));
+}
+
+/* ---- What is left in a namespace ---- */
+
+struct left {
+    const struct resource *resource;
+    size_t n;
+};
+
+struct contents {
+    VEC(struct left) left;
+    VEC(struct store_item *) items; /* that nobody has deleted yet */
+    VEC(const struct resource *) rows; /* of those */
+    bool waits; /* something holds what was deleted */
+};
+
+static bool is_deletable(const struct resource *r)
+{
+    return r->served && r->type && r->namespaced && r->verbs & VERB_DELETE && r->verbs & VERB_LIST && stored_row(r) == r;
+}
+
+static void look_at(struct contents *c, const struct resource *r, struct store_item *item, struct arena *a)
+{
+    const struct type *t = schema_type(STR("meta/v1.PartialObjectMetadata"));
+    struct value m = cluster_metadata(a, item);
+    if (value_path(t, &m, "metadata.deletionTimestamp")->kind == VALUE_TIME) {
+        c->waits = true;
+        return;
+    }
+    vec_push(&c->items, item);
+    vec_push(&c->rows, r);
+}
+
+static void look_into(struct namespace_controller *n, struct str namespace, struct arena *a, struct contents *c)
+{
+    for (size_t i = 0; i < schema_n_resources; i++) {
+        const struct resource *r = &schema_resources[i];
+        if (!is_deletable(r))
+            continue;
+        struct store_range range = { .prefix = stored_prefix(a, r, namespace) };
+        struct store_list list;
+        struct err e;
+        err_init(&e, a);
+        if (store_list(stored_store(cluster_objects(n->cluster)), &range, a, &list, &e))
+            continue;
+        for (size_t k = 0; k < list.n && c->items.n < DELETIONS_AT_ONCE_MAX; k++)
+            look_at(c, r, list.items[k], a);
+        if (list.n)
+            vec_push(&c->left, (struct left){ r, list.n });
+    }
+}
+
+static void contents_fini(struct contents *c)
+{
+    vec_fini(&c->left);
+    vec_fini(&c->items);
+    vec_fini(&c->rows);
+}
+
+/* ---- Conditions ---- */
+
+static const struct {
+    const char *type, *ok_reason, *ok_message;
+} conditions[] = {
+    { "NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered" },
+    { "NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions",
+      "All legacy kube types successfully parsed" },
+    { "NamespaceDeletionContentFailure", "ContentDeleted",
+      "All content successfully deleted, may be waiting on finalization" },
+    { "NamespaceContentRemaining", "ContentRemoved", "All content successfully removed" },
+    { "NamespaceFinalizersRemaining", "ContentHasNoFinalizers", "All content-preserving finalizers finished" },
+};
+enum { N_CONDITIONS = sizeof(conditions) / sizeof(conditions[0]), CONTENT_REMAINING = 3 };
+
+static const char *remaining_text(struct arena *a, const struct contents *c)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    STRBUF_ADD_LIT(&text, "Some resources are remaining: ");
+    for (size_t i = 0; i < c->left.n; i++)
+        strbuf_printf(&text, "%s%.*s.%.*s has %zu resource instances", i ? ", " : "", STR_ARG(c->left.at[i].resource->plural),
+                      STR_ARG(c->left.at[i].resource->group), c->left.at[i].n);
+    const char *copy = arena_cstr(a, strbuf_str(&text));
+    strbuf_fini(&text);
+    return copy;
+}
+
+static const struct value *old_condition(const struct type *ct, const struct value *list, const char *type)
+{
+    for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++)
+        if (str_is(value_text(value_path(ct, &list->items[i], "type")), type))
+            return &list->items[i];
+    return NULL;
+}
+
+static struct value conditions_for(struct namespace_controller *n, struct arena *a, const struct value *old,
+                                   const struct contents *c)
+{
+    const struct type *ct = schema_type(STR("core/v1.NamespaceCondition"));
+    struct value list = { .kind = VALUE_ABSENT };
+    for (size_t i = 0; i < N_CONDITIONS; i++) {
+        bool bad = i == CONTENT_REMAINING && c->left.n;
+        const char *status = bad ? "True" : "False", *reason = bad ? "SomeResourcesRemain" : conditions[i].ok_reason;
+        const struct value *was = old_condition(ct, old, conditions[i].type);
+        bool same = was && str_is(value_text(value_path(ct, was, "status")), status);
+        struct value v = value_struct(a, ct);
+        v = edit_set(a, ct, &v, "type", edit_text(conditions[i].type));
+        v = edit_set(a, ct, &v, "status", edit_text(status));
+        v = edit_set(a, ct, &v, "reason", edit_text(reason));
+        v = edit_set(a, ct, &v, "message", edit_text(bad ? remaining_text(a, c) : conditions[i].ok_message));
+        v = edit_set(a, ct, &v, "lastTransitionTime", same ? *value_path(ct, was, "lastTransitionTime")
+                                                           : value_time(cluster_now_s(n->cluster), 0));
+        list = edit_append(a, &list, v);
+    }
+    return list;
+}
+
+/* ---- Work ---- */
+
+/* A namespace that is being worked on: how many calls are still out. */
+struct turn {
+    struct namespace_controller *controller;
+    uint32_t n_out;
+    bool failed, waits;
+    size_t n_key;
+    char key[];
+};
+
+static void end_turn(struct turn *t)
+{
+    struct str key = { t->key, t->n_key };
+    if (t->waits && !t->failed)
+        work_queue_add_after(t->controller->queue, key, LOOK_AGAIN_MS);
+    work_queue_done(t->controller->queue, key, t->failed ? WORK_RETRY : WORK_FORGET);
+    free(t);
+}
+
+static void call_done(void *context, enum err_code code, const char *message)
+{
+    struct turn *t = context;
+    (void)message;
+    t->failed |= code && code != ERR_NOT_FOUND;
+    if (--t->n_out == 0)
+        end_turn(t);
+}
+
+static void begin_call(struct turn *t, struct cluster_call call)
+{
+    call.controller = CONTROLLER;
+    call.done = call_done;
+    call.context = t;
+    t->n_out++;
+    cluster_begin(t->controller->cluster, &call);
+}
+
+static void delete_contents(struct turn *t, const struct contents *c)
+{
+    for (size_t i = 0; i < c->items.n; i++) {
+        struct str namespace, name;
+        stored_read_key(c->rows.at[i], store_item_key(c->items.at[i]), &namespace, &name);
+        begin_call(t, (struct cluster_call){ .verb = CLUSTER_DELETE, .resource = c->rows.at[i], .namespace = namespace,
+                                             .name = name, .propagation = "Background" });
+    }
+}
+
+static void write_conditions(struct turn *t, struct arena *a, const struct value *v, const struct contents *c)
+{
+    const struct type *nt = type_of_namespaces();
+    struct value list = conditions_for(t->controller, a, value_path(nt, v, "status.conditions"), c);
+    if (value_equal(&list, value_path(nt, v, "status.conditions")))
+        return;
+    struct value next = edit_set(a, nt, v, "status.conditions", list);
+    begin_call(t, (struct cluster_call){ .verb = CLUSTER_UPDATE, .resource = namespaces(), .subresource = "status",
+                                         .name = (struct str){ t->key, t->n_key }, .object = &next });
+}
+
+/* The last step: our own hold on it is given up. */
+static void finalize(struct turn *t, struct arena *a, const struct value *v)
+{
+    const struct type *nt = type_of_namespaces();
+    const struct value *list = value_path(nt, v, "spec.finalizers");
+    struct value kept = { .kind = VALUE_ABSENT };
+    for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++)
+        if (!str_is(value_text(&list->items[i]), "kubernetes"))
+            kept = edit_append(a, &kept, list->items[i]);
+    struct value next = edit_set(a, nt, v, "spec.finalizers", kept);
+    begin_call(t, (struct cluster_call){ .verb = CLUSTER_UPDATE, .resource = namespaces(), .subresource = "finalize",
+                                         .name = (struct str){ t->key, t->n_key }, .object = &next });
+}
+
+static bool is_held(const struct value *v)
+{
+    const struct type *nt = type_of_namespaces();
+    const struct value *list = value_path(nt, v, "spec.finalizers");
+    for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++)
+        if (str_is(value_text(&list->items[i]), "kubernetes"))
+            return value_path(nt, v, "metadata.deletionTimestamp")->kind == VALUE_TIME;
+    return false;
+}
+
+static void work(void *context, struct str key)
+{
+    struct namespace_controller *n = context;
+    const struct value *v = stored_get(cluster_objects(n->cluster), namespaces(), STR(""), key);
+    if (!v || !is_held(v)) {
+        work_queue_done(n->queue, key, WORK_FORGET);
+        return;
+    }
+    struct turn *t = mem_zalloc(sizeof(*t) + key.n);
+    t->controller = n;
+    t->n_key = key.n;
+    memcpy(t->key, key.p, key.n);
+    t->n_out = 1; /* ours, until all calls have begun */
+    struct arena a;
+    struct contents c = { 0 };
+    arena_init(&a);
+    look_into(n, key, &a, &c);
+    t->waits = c.waits;
+    if (c.left.n == 0) {
+        finalize(t, &a, v);
+    } else {
+        delete_contents(t, &c);
+        if (c.items.n == 0)
+            write_conditions(t, &a, v, &c);
+    }
+    contents_fini(&c);
+    arena_fini(&a);
+    call_done(t, ERR_OK, NULL);
+}
+
+/* ---- Changes ---- */
+
+static bool is_terminating(struct namespace_controller *n, struct str name)
+{
+    const struct value *v = stored_get(cluster_objects(n->cluster), namespaces(), STR(""), name);
+    return v && is_held(v);
+}
+
+static void changed(void *context, const struct resource *r, struct store_item *item, struct store_item *prev)
+{
+    struct namespace_controller *n = context;
+    struct str namespace, name;
+    stored_read_key(r, store_item_key(item ? item : prev), &namespace, &name);
+    if (r == namespaces() && item && is_terminating(n, name))
+        work_queue_add(n->queue, name);
+    else if (r->namespaced && !item && is_terminating(n, namespace))
+        work_queue_add(n->queue, namespace);
+}
+
+void *namespace_controller_start(const struct controller_context *c)
+{
+    struct namespace_controller *n = mem_zalloc(sizeof(*n));
+    n->cluster = c->cluster;
+    n->queue = work_queue_new(cluster_loop(c->cluster), 10, work, n);
+    cluster_watch(c->cluster, NULL, changed, n);
+    return n;
+}
+
+void namespace_controller_stop(void *own_controller)
+{
+    struct namespace_controller *n = own_controller;
+    work_queue_free(n->queue);
+    free(n);
+}
