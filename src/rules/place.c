@@ -209,7 +209,7 @@ static void add_go_name(struct strbuf *to, const struct type *t, struct str name
         { ".DeviceAttribute", "versions", "VersionValues" },
     };
     for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
-        if (str_is(name, odd[i].json) && (!odd[i].type || str_ends(t->name, str_of(odd[i].type)))) {
+        if (str_is(name, odd[i].json) && (!odd[i].type || (t && str_ends(t->name, str_of(odd[i].type))))) {
             strbuf_add_text(to, odd[i].go);
             return;
         }
@@ -346,7 +346,7 @@ static void add_go_struct(struct strbuf *to, const struct type *t, const struct 
 void place_add_go_member(struct strbuf *to, const struct place *p)
 {
     strbuf_add_char(to, '"');
-    add_go_name(to, p->type ? p->type : schema_type(STR("core/v1.PersistentVolumeSpec")), p->field->name);
+    add_go_name(to, NULL, p->field->name);
     STRBUF_ADD_LIT(to, "\":");
     add_go_field(to, p->field, p->value);
 }
