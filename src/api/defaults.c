@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "api/defaults_priv.h"
 #include "api/edit.h"
 #include "api/image_name.h"
 #include "api/pod_sums.h"
@@ -51,6 +52,8 @@ static const struct row rows[] = { /* sorted by type */
     { "apps/v1.StatefulSetSpec", "replicas", "1" },
     { "apps/v1.StatefulSetSpec", "revisionHistoryLimit", "10" },
     { "apps/v1.StatefulSetUpdateStrategy", "type", "\"RollingUpdate\"" },
+    { "autoscaling/v1.HorizontalPodAutoscalerSpec", "minReplicas", "1" },
+    { "autoscaling/v2.HorizontalPodAutoscalerSpec", "minReplicas", "1" },
     { "batch/v1.CronJobSpec", "concurrencyPolicy", "\"Allow\"" },
     { "batch/v1.CronJobSpec", "failedJobsHistoryLimit", "1" },
     { "batch/v1.CronJobSpec", "successfulJobsHistoryLimit", "3" },
@@ -511,21 +514,37 @@ static const struct value *at_path(const struct draft *d, const char *path)
     return value_path(d->type, &d->value, path);
 }
 
+typedef bool takes_resource(struct str resource);
+
+/* The map with those members of `more` that it lacks and that `takes`; the members of both, sorted once. */
+static struct value fill_amounts(struct arena *a, const struct value *map, const struct value *more, takes_resource *takes)
+{
+    uint32_t n = map->kind == VALUE_MAP ? map->n : 0, n_more = more->kind == VALUE_MAP ? more->n : 0, n_old = n;
+    struct member *members = ARENA_NEW_N(a, struct member, n + n_more);
+    if (n)
+        memcpy(members, map->members, n * sizeof(*members));
+    for (uint32_t i = 0; i < n_more; i++)
+        if (takes(more->members[i].key) && !(n_old && value_member(map, more->members[i].key)))
+            members[n++] = more->members[i];
+    return n > n_old ? value_map(members, value_sort_members(members, n)) : *map;
+}
+
+static bool is_any(struct str resource)
+{
+    (void)resource;
+    return true;
+}
+
 /* A limit without a request is the request, too. */
 static bool fill_requests(struct draft *container)
 {
-    struct arena *a = container->arena;
     const struct value *limits = value_path(container->type, &container->value, "resources.limits");
-    struct value requests = *value_path(container->type, &container->value, "resources.requests");
-    bool changed = false;
-    for (uint32_t i = 0; limits->kind == VALUE_MAP && i < limits->n; i++)
-        if (requests.kind != VALUE_MAP || !value_member(&requests, limits->members[i].key)) {
-            requests = edit_member(a, &requests, limits->members[i].key, limits->members[i].value);
-            changed = true;
-        }
-    if (changed)
-        set_path(container, "resources.requests", requests);
-    return changed;
+    const struct value *requests = value_path(container->type, &container->value, "resources.requests");
+    struct value filled = fill_amounts(container->arena, requests, limits, is_any);
+    if (filled.kind != VALUE_MAP || filled.members == requests->members)
+        return false;
+    set_path(container, "resources.requests", filled);
+    return true;
 }
 
 /* In the host's network a container's port is the host's. */
@@ -574,21 +593,6 @@ static bool is_huge_page(struct str resource)
 static bool is_of_whole_pods(struct str resource)
 {
     return str_is(resource, "cpu") || str_is(resource, "memory") || is_huge_page(resource);
-}
-
-typedef bool takes_resource(struct str resource);
-
-/* The map with those members of `more` that it lacks and that `takes`; the members of both, sorted once. */
-static struct value fill_amounts(struct arena *a, const struct value *map, const struct value *more, takes_resource *takes)
-{
-    uint32_t n = map->kind == VALUE_MAP ? map->n : 0, n_more = more->kind == VALUE_MAP ? more->n : 0, n_old = n;
-    struct member *members = ARENA_NEW_N(a, struct member, n + n_more);
-    if (n)
-        memcpy(members, map->members, n * sizeof(*members));
-    for (uint32_t i = 0; i < n_more; i++)
-        if (takes(more->members[i].key) && !(n_old && value_member(map, more->members[i].key)))
-            members[n++] = more->members[i];
-    return n > n_old ? value_map(members, value_sort_members(members, n)) : *map;
 }
 
 /* Huge pages must be limited: what containers use of them together. Where the pod asks for some, it says so itself. */
@@ -739,6 +743,12 @@ static void fill_labels(struct draft *d)
         set_path(d, "metadata.labels", *labels);
 }
 
+static void fill_autoscaler(struct draft *d)
+{
+    d->value = defaults_autoscaler(d->arena, d->type, &d->value);
+    d->is_copy = false;
+}
+
 /* Jobs alone: those that a CronJob is going to make get nothing before they are made. */
 static void fill_job(struct draft *d)
 {
@@ -797,6 +807,8 @@ static const struct function first_functions[] = {
     { "apps/v1.StatefulSet", fill_spec },
     { "apps/v1.StatefulSetSpec", fill_stateful_set },
     { "apps/v1.StatefulSetUpdateStrategy", fill_rolling_update },
+    { "autoscaling/v1.HorizontalPodAutoscaler", fill_spec },
+    { "autoscaling/v2.HorizontalPodAutoscaler", fill_spec },
     { "batch/v1.CronJob", fill_spec },
     { "batch/v1.CronJobSpec", fill_job_template },
     { "batch/v1.Job", fill_spec },
@@ -818,6 +830,7 @@ static const struct function first_functions[] = {
 static const struct function last_functions[] = {
     { "apiextensions.k8s.io/v1.CustomResourceDefinition", fill_stored_versions },
     { "apiextensions.k8s.io/v1.CustomResourceDefinitionSpec", fill_definition },
+    { "autoscaling/v2.HorizontalPodAutoscaler", fill_autoscaler },
     { "batch/v1.Job", fill_job },
     { "core/v1.LimitRangeItem", fill_limit },
     { "core/v1.Namespace", fill_namespace },
@@ -898,7 +911,8 @@ static bool fill_struct(struct arena *a, const struct type *t, struct value *v)
 
 /* Objects that have defaults, or contain what has. */
 static const char *const objects[] = {
-    "apps/v1.DaemonSet", "apps/v1.Deployment", "apps/v1.ReplicaSet", "apps/v1.StatefulSet", "batch/v1.CronJob",
+    "apps/v1.DaemonSet", "apps/v1.Deployment", "apps/v1.ReplicaSet", "apps/v1.StatefulSet",
+    "autoscaling/v1.HorizontalPodAutoscaler", "autoscaling/v2.HorizontalPodAutoscaler", "batch/v1.CronJob",
     "batch/v1.Job", "core/v1.LimitRange", "core/v1.Namespace", "core/v1.Node", "core/v1.PersistentVolume",
     "core/v1.PersistentVolumeClaim", "core/v1.Pod", "core/v1.PodTemplate", "core/v1.ReplicationController",
     "core/v1.Secret", "core/v1.Service", "scheduling.k8s.io/v1.PriorityClass", "storage.k8s.io/v1.CSIDriver",
