@@ -44,11 +44,6 @@ static const struct row rows[] = { /* sorted by type */
     { "apps/v1.DeploymentSpec", "revisionHistoryLimit", "10" },
     { "apps/v1.DeploymentStrategy", "type", "\"RollingUpdate\"" },
     { "apps/v1.ReplicaSetSpec", "replicas", "1" },
-    { "apps/v1.RollingUpdateDaemonSet", "maxSurge", "0" },
-    { "apps/v1.RollingUpdateDaemonSet", "maxUnavailable", "1" },
-    { "apps/v1.RollingUpdateDeployment", "maxSurge", "\"25%\"" },
-    { "apps/v1.RollingUpdateDeployment", "maxUnavailable", "\"25%\"" },
-    { "apps/v1.RollingUpdateStatefulSetStrategy", "partition", "0" },
     { "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy", "whenDeleted", "\"Retain\"" },
     { "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy", "whenScaled", "\"Retain\"" },
     { "apps/v1.StatefulSetSpec", "persistentVolumeClaimRetentionPolicy", "{}" },
@@ -60,9 +55,7 @@ static const struct row rows[] = { /* sorted by type */
     { "batch/v1.CronJobSpec", "failedJobsHistoryLimit", "1" },
     { "batch/v1.CronJobSpec", "successfulJobsHistoryLimit", "3" },
     { "batch/v1.CronJobSpec", "suspend", "false" },
-    { "batch/v1.JobSpec", "completionMode", "\"NonIndexed\"" },
-    { "batch/v1.JobSpec", "manualSelector", "false" },
-    { "batch/v1.JobSpec", "suspend", "false" },
+    { "batch/v1.PodFailurePolicyOnPodConditionsPattern", "status", "\"True\"" },
     { "core/v1.AzureDiskVolumeSource", "readOnly", "false" },
     { "core/v1.ConfigMapVolumeSource", "defaultMode", "420" },
     { "core/v1.Container", "terminationMessagePath", "\"/dev/termination-log\"" },
@@ -267,12 +260,31 @@ static void fill_service(struct draft *d)
         fill(d, "allocateLoadBalancerNodePorts", value_bool(true));
 }
 
-/* The strategy's own struct is made only for the strategy that has one. */
+static const struct row rolling_rows[] = {
+    { "apps/v1.RollingUpdateDaemonSet", "maxSurge", "0" },
+    { "apps/v1.RollingUpdateDaemonSet", "maxUnavailable", "1" },
+    { "apps/v1.RollingUpdateDeployment", "maxSurge", "\"25%\"" },
+    { "apps/v1.RollingUpdateDeployment", "maxUnavailable", "\"25%\"" },
+    { "apps/v1.RollingUpdateStatefulSetStrategy", "partition", "0" },
+};
+
+/* The strategy's own struct is made and filled only for the strategy that has one. */
 static void fill_rolling_update(struct draft *d)
 {
+    if (!str_is(value_text(get(d, "type")), "RollingUpdate"))
+        return;
     int slot = slot_of(d, "rollingUpdate");
-    if (str_is(value_text(get(d, "type")), "RollingUpdate") && d->value.slots[slot].kind == VALUE_ABSENT)
-        put(d, slot, value_struct(d->arena, d->type->fields[slot].type));
+    const struct type *t = d->type->fields[slot].type;
+    struct draft inside = { d->arena, t, *get(d, "rollingUpdate"), false };
+    if (inside.value.kind == VALUE_ABSENT)
+        inside.value = value_struct(d->arena, t);
+    for (size_t i = 0; i < sizeof(rolling_rows) / sizeof(rolling_rows[0]); i++)
+        if (str_is(t->name, rolling_rows[i].type)) {
+            const struct field *f = &t->fields[slot_of(&inside, rolling_rows[i].field)];
+            fill(&inside, rolling_rows[i].field, literal_value(d->arena, f, rolling_rows[i].literal));
+        }
+    if (inside.value.slots != get(d, "rollingUpdate")->slots)
+        put(d, slot, inside.value);
 }
 
 /* Strategies and probes are structs without pointers: they are there even when nothing was written. */
@@ -291,21 +303,49 @@ static void fill_status(struct draft *d)
 static void fill_deployment(struct draft *d)
 {
     make_struct(d, "strategy");
+    make_struct(d, "template");
 }
 
 static void fill_updates(struct draft *d)
 {
     make_struct(d, "updateStrategy");
+    make_struct(d, "template");
 }
 
-static void fill_job(struct draft *d)
+/* Claims in a StatefulSet say what they are. */
+static void fill_stateful_set(struct draft *d)
 {
-    if (get(d, "completions")->kind == VALUE_ABSENT && get(d, "parallelism")->kind == VALUE_ABSENT)
-        fill(d, "completions", value_int(1));
-    fill(d, "parallelism", value_int(1));
-    fill(d, "backoffLimit", value_int(get(d, "backoffLimitPerIndex")->kind == VALUE_INT ? INT32_MAX : 6));
-    bool has_policy = get(d, "podFailurePolicy")->kind == VALUE_STRUCT;
-    fill(d, "podReplacementPolicy", edit_text(has_policy ? "Failed" : "TerminatingOrFailed"));
+    const struct type *t = schema_type(STR("core/v1.PersistentVolumeClaim"));
+    const struct value *claims = get(d, "volumeClaimTemplates");
+    fill_updates(d);
+    uint32_t n = claims->kind == VALUE_LIST ? claims->n : 0;
+    struct value *items = ARENA_NEW_N(d->arena, struct value, n);
+    bool changed = false;
+    for (uint32_t i = 0; i < n; i++) {
+        struct draft claim = { d->arena, t, claims->items[i], false };
+        fill(&claim, "kind", edit_text("PersistentVolumeClaim"));
+        fill(&claim, "apiVersion", edit_text("v1"));
+        changed |= claim.is_copy;
+        items[i] = claim.value;
+    }
+    if (changed)
+        put(d, slot_of(d, "volumeClaimTemplates"), value_list(items, n));
+}
+
+/* Of all owners of a template but ReplicationControllers, which may have none. */
+static void fill_template(struct draft *d)
+{
+    make_struct(d, "template");
+}
+
+static void fill_job_template(struct draft *d)
+{
+    make_struct(d, "jobTemplate");
+}
+
+static void fill_spec(struct draft *d)
+{
+    make_struct(d, "spec");
 }
 
 /* What may be used at most is what is given, and what is given is what is asked for. */
@@ -705,6 +745,26 @@ static void fill_labels(struct draft *d)
         set_path(d, "metadata.labels", *labels);
 }
 
+/* Jobs alone: those that a CronJob is going to make get nothing before they are made. */
+static void fill_job(struct draft *d)
+{
+    const struct type *t = schema_type(STR("batch/v1.JobSpec"));
+    struct draft spec = { d->arena, t, *get(d, "spec"), false };
+    if (spec.value.kind != VALUE_STRUCT)
+        return;
+    if (get(&spec, "completions")->kind == VALUE_ABSENT && get(&spec, "parallelism")->kind == VALUE_ABSENT)
+        fill(&spec, "completions", value_int(1));
+    fill(&spec, "parallelism", value_int(1));
+    fill(&spec, "backoffLimit", value_int(get(&spec, "backoffLimitPerIndex")->kind == VALUE_INT ? INT32_MAX : 6));
+    fill(&spec, "completionMode", edit_text("NonIndexed"));
+    fill(&spec, "suspend", value_bool(false));
+    bool has_policy = get(&spec, "podFailurePolicy")->kind == VALUE_STRUCT;
+    fill(&spec, "podReplacementPolicy", edit_text(has_policy ? "Failed" : "TerminatingOrFailed"));
+    fill(&spec, "manualSelector", value_bool(false));
+    if (spec.is_copy)
+        put(d, slot_of(d, "spec"), spec.value);
+}
+
 static void fill_replication_controller(struct draft *d)
 {
     const struct value *labels = at_path(d, "spec.template.metadata.labels");
@@ -732,12 +792,22 @@ struct function {
 
 /* Of a type: after its rows and before what is inside, or after that. */
 static const struct function first_functions[] = {
+    { "apps/v1.DaemonSet", fill_spec },
     { "apps/v1.DaemonSetSpec", fill_updates },
     { "apps/v1.DaemonSetUpdateStrategy", fill_rolling_update },
+    { "apps/v1.Deployment", fill_spec },
     { "apps/v1.DeploymentSpec", fill_deployment },
     { "apps/v1.DeploymentStrategy", fill_rolling_update },
-    { "apps/v1.StatefulSetSpec", fill_updates },
+    { "apps/v1.ReplicaSet", fill_spec },
+    { "apps/v1.ReplicaSetSpec", fill_template },
+    { "apps/v1.StatefulSet", fill_spec },
+    { "apps/v1.StatefulSetSpec", fill_stateful_set },
     { "apps/v1.StatefulSetUpdateStrategy", fill_rolling_update },
+    { "batch/v1.CronJob", fill_spec },
+    { "batch/v1.CronJobSpec", fill_job_template },
+    { "batch/v1.Job", fill_spec },
+    { "batch/v1.JobSpec", fill_template },
+    { "batch/v1.JobTemplateSpec", fill_spec },
     { "core/v1.Container", fill_container },
     { "core/v1.EphemeralContainer", fill_container },
     { "core/v1.ImageVolumeSource", fill_image_volume },
@@ -745,6 +815,7 @@ static const struct function first_functions[] = {
     { "core/v1.PersistentVolume", fill_status },
     { "core/v1.PersistentVolumeClaim", fill_status },
     { "core/v1.Pod", fill_spec },
+    { "core/v1.PodTemplate", fill_template },
     { "core/v1.PodTemplateSpec", fill_spec },
     { "core/v1.Volume", fill_volume },
     { "rbac.authorization.k8s.io/v1.ClusterRoleBinding", fill_role_reference },
@@ -753,8 +824,7 @@ static const struct function first_functions[] = {
 static const struct function last_functions[] = {
     { "apiextensions.k8s.io/v1.CustomResourceDefinition", fill_stored_versions },
     { "apiextensions.k8s.io/v1.CustomResourceDefinitionSpec", fill_definition },
-    { "batch/v1.Job", fill_labels },
-    { "batch/v1.JobSpec", fill_job },
+    { "batch/v1.Job", fill_job },
     { "core/v1.LimitRangeItem", fill_limit },
     { "core/v1.Namespace", fill_namespace },
     { "core/v1.NodeStatus", fill_node_status },

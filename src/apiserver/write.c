@@ -97,7 +97,7 @@ enum err_code registry_check_name(struct operation *op, const struct value *v)
 
 /* ---- New objects ---- */
 
-static const char *new_uid(struct operation *op)
+const char *registry_new_uid(struct operation *op)
 {
     uint8_t b[DIGEST_BYTES];
     digest_new_key(b);
@@ -148,7 +148,7 @@ static void set_system_fields(struct operation *op, const struct kind_rules *k, 
 {
     const struct type *t = registry_type(op);
     struct arena *a = op->arena;
-    *v = meta_set(a, t, v, "uid", edit_text(new_uid(op)));
+    *v = meta_set(a, t, v, "uid", edit_text(registry_new_uid(op)));
     *v = meta_set(a, t, v, "creationTimestamp", value_time(registry_now_s(op), 0));
     *v = meta_set(a, t, v, "generation", first_generation(k));
     struct str base = meta_text(t, v, "generateName");
@@ -196,6 +196,8 @@ enum err_code registry_store_new(struct operation *op, struct value v)
         return op->err.code;
     bool makes_name = meta_text(t, &v, "name").n == 0 && meta_text(t, &v, "generateName").n > 0;
     set_system_fields(op, k, &v);
+    if (is_service(op) && service_write_new(op, &v))
+        return op->err.code;
     if (k->prepare_create)
         v = k->prepare_create(&c, &v);
     if (check_new(op, k, &c, &v))
@@ -206,6 +208,8 @@ enum err_code registry_store_new(struct operation *op, struct value v)
     if (meta_text(t, &v, "resourceVersion").n)
         return err_set(&op->err, ERR_UNKNOWN, "resourceVersion should not be set on objects to be created");
     const struct value *there = registry_current(op);
+    if (op->server->o.default_accounts && str_is(op->resource->plural, "namespaces"))
+        new_namespace_add(op);
     return there ? refuse_existing(op, t, there, makes_name) : registry_commit(op, &v);
 }
 
@@ -355,6 +359,8 @@ enum err_code registry_store_changed(struct operation *op, const struct value *o
         return op->err.code;
     v = meta_set(op->arena, t, &v, "resourceVersion", *meta_get(t, old, "resourceVersion"));
     v = meta_set(op->arena, t, &v, "generation", *meta_get(t, old, "generation"));
+    if (is_service(op) && !op->subresource && service_write_changed(op, old, &v))
+        return op->err.code;
     rules_prepare_update *prepare = sub ? sub->prepare_update : k->prepare_update;
     if (prepare)
         v = prepare(&c, &v, old);

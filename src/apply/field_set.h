@@ -1,11 +1,11 @@
 /* apply/field_set.h - sets of fields: which places of an object somebody owns, or which of them changed.
  *
- * A set is a tree. A node stands for one step on the way to a field: a name, an element of a list by its key fields, by its
- * value or by its index. A node with marks is a member of the set; one without is there for what is below it alone, and then
- * there is something below it. Nodes of a level are in the order of path_compare, each step once.
+ * A set is a tree. A node stands for one step on the way to a field: a name, an element of a list by its key fields, by
+ * its value or by its index. A node with marks is a member of the set; one without is there for what is below it alone,
+ * and then there is something below it. Nodes of a level are in the order of path_compare, each step once.
  *
- * Sets are values: functions never change their inputs, and results share nodes with them; a result that has the `nodes` of
- * an input is that input.
+ * Sets are values: functions never change their inputs, and results share nodes with them; a result that has the `nodes`
+ * of an input is that input.
  *
  * As text, a set is what metadata.managedFields[].fieldsV1 holds:
  *

@@ -1,8 +1,8 @@
 /* apply/merge.c - a request of server-side apply: see apply.h.
  *
  * The client's document stays as it was sent, a plain value: quantities and times in it are texts, and a null is there.
- * It is merged into the view of the object, what the client applied the last time and now leaves out is taken away, and only
- * then the result becomes an object of the type.
+ * It is merged into the view of the object, what the client applied the last time and now leaves out is taken away, and
+ * only then the result becomes an object of the type.
  *
  * Upstream: apimachinery, managedfields/internal; structured-merge-diff, merge. */
 #include "api/edit.h"
@@ -120,7 +120,8 @@ static const struct value *metadata_of(const struct value *config)
 /* "apps/v1, Kind=Deployment"; of a version that cannot be read nothing remains. */
 static const char *shown_kind(struct request *r)
 {
-    struct str api_version = text_at(&r->config, STR("apiVersion")), kind = text_at(&r->config, STR("kind")), group, version;
+    struct str kind = text_at(&r->config, STR("kind")), group, version;
+    struct str api_version = text_at(&r->config, STR("apiVersion"));
     schema_split_api_version(api_version, &group, &version);
     if (str_index(version, '/') < version.n)
         group = version = kind = STR("");
@@ -196,7 +197,8 @@ static int compare_conflicts(const void *a, const void *b)
     return str_cmp(((const struct conflict *)a)->identity, ((const struct conflict *)b)->identity);
 }
 
-static void find_conflicts(struct request *r, struct attempt *t, const struct managed_entry *own, struct field_set changes)
+static void find_conflicts(struct request *r, struct attempt *t, const struct managed_entry *own,
+                           struct field_set changes)
 {
     struct arena *a = r->write.arena;
     struct field_set changed = set_pick(a, changes, SET_ADDED | SET_MODIFIED);
@@ -246,16 +248,17 @@ static enum err_code report_conflicts(struct request *r, const struct attempt *a
     }
     outcome->conflicts = t.causes;
     outcome->n_conflicts = (uint32_t)t.n;
-    enum err_code rc =
-        t.n == 1 ? err_set(r->e, ERR_CONFLICT, "Apply failed with 1 conflict: conflict with %.*s: %.*s",
-                           STR_ARG(t.causes[0].manager_text), STR_ARG(t.causes[0].field))
-                 : err_set(r->e, ERR_CONFLICT, "Apply failed with %zu conflicts: %.*s", t.n, STR_ARG(strbuf_str(&t.lines)));
+    if (t.n == 1)
+        err_set(r->e, ERR_CONFLICT, "Apply failed with 1 conflict: conflict with %.*s: %.*s",
+                STR_ARG(t.causes[0].manager_text), STR_ARG(t.causes[0].field));
+    else
+        err_set(r->e, ERR_CONFLICT, "Apply failed with %zu conflicts: %.*s", t.n, STR_ARG(strbuf_str(&t.lines)));
     strbuf_fini(&t.lines);
-    return rc;
+    return ERR_CONFLICT;
 }
 
-/* kubectl may take from others what it applied itself before, from the client's side: see last_applied.h. Returns whether
- * nothing else is in dispute. */
+/* kubectl may take from others what it applied itself before, from the client's side: see last_applied.h. Returns
+ * whether nothing else is in dispute. */
 static bool forgive_last_applied(struct request *r, struct attempt *t)
 {
     struct field_set allowed;
@@ -303,7 +306,8 @@ static enum err_code begin_managed(struct request *r, struct attempt *t)
     t->managed = copy_managed(r->write.arena, &r->stored);
     if (managed_any(&t->managed) || write_note(&r->write, &t->managed, STR("before-first-apply"), &none, &r->bare))
         return ERR_OK;
-    return not_comparable(r, "failed to create manager for existing fields: failed to convert new object", " to smd typed");
+    return not_comparable(r, "failed to create manager for existing fields: failed to convert new object",
+                          " to smd typed");
 }
 
 static enum err_code attempt(struct request *r, bool force, struct attempt *t)
@@ -344,8 +348,8 @@ static enum err_code finish(struct request *r, const struct attempt *t, struct a
     struct value object = r->bare;
     if (t->changed && convert_plain(r->write.arena, r->patch->work, r->write.type, &t->merged, NULL, &object, r->e)) {
         r->e->code = r->e->code == ERR_INVALID ? ERR_UNKNOWN : r->e->code;
-        return err_wrap(r->e, "failed to convert new object (%s) to proper version: unable to convert unstructured object to %s",
-                        shown_object(r), shown_kind(r));
+        return err_wrap(r->e, "failed to convert new object (%s) to proper version: unable to convert unstructured "
+                              "object to %s", shown_object(r), shown_kind(r));
     }
     if (object.kind != VALUE_STRUCT)
         object = value_struct(r->write.arena, r->write.type);
@@ -397,7 +401,8 @@ enum err_code apply_merge(struct arena *a, const struct type *t, const struct va
     }
     if (check_kind(&r) || look_at_live(&r) || attempt(&r, p->force, &first))
         return e->code;
-    if (first.n_conflicts && str_is(m->name, "kubectl") && forgive_last_applied(&r, &first) && attempt(&r, true, &first))
+    bool may_have_applied = first.n_conflicts && str_is(m->name, "kubectl");
+    if (may_have_applied && forgive_last_applied(&r, &first) && attempt(&r, true, &first))
         return e->code;
     return first.n_conflicts ? report_conflicts(&r, &first, ret_outcome) : finish(&r, &first, ret_outcome);
 }

@@ -176,7 +176,7 @@ static void check_annotation(const struct place *root, const struct place *old_r
     if (str_eq(was, is))
         return;
     struct field_path meta = field_child(NULL, "metadata"), all = field_child(&meta, "annotations");
-    struct field_path at = field_key(&all, STR(ANNOTATION_CLASS));
+    struct field_path at = field_child(&all, ANNOTATION_CLASS);
     field_invalid(root->errs, &at, field_str(is), STR("field is immutable"));
 }
 

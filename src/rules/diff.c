@@ -186,13 +186,19 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
+static bool changes_after(const struct matcher *m, int block)
+{
+    const struct block *here = &m->blocks[block], *next = here + 1;
+    return block + 1 < m->n_blocks && (here->a + here->n < next->a || here->b + here->n < next->b);
+}
+
 /* Changes with few equal lines between them share a hunk. `first` is the block before the first change; returns the block
  * after the last one. */
 static int add_hunk(struct strbuf *to, const struct matcher *m, int first)
 {
     const struct block *blocks = m->blocks;
     int last = first + 1;
-    while (last < m->n_blocks - 1 && blocks[last].n <= 2 * CONTEXT)
+    while (changes_after(m, last) && blocks[last].n <= 2 * CONTEXT)
         last++;
     int before = smaller(blocks[first].n, CONTEXT), after = smaller(blocks[last].n, CONTEXT);
     int a = blocks[first].a + blocks[first].n, b = blocks[first].b + blocks[first].n;
@@ -217,11 +223,8 @@ static int add_hunk(struct strbuf *to, const struct matcher *m, int first)
 static void add_hunks(struct strbuf *to, struct matcher *m)
 {
     m->blocks[m->n_blocks++] = (struct block){ m->a.n, m->b.n, 0 };
-    for (int i = 0; i + 1 < m->n_blocks;) {
-        const struct block *here = &m->blocks[i], *next = here + 1;
-        bool changes = here->a + here->n < next->a || here->b + here->n < next->b;
-        i = changes ? add_hunk(to, m, i) : i + 1;
-    }
+    for (int i = 0; i + 1 < m->n_blocks;)
+        i = changes_after(m, i) ? add_hunk(to, m, i) : i + 1;
 }
 
 const char *rules_diff_text(struct arena *a, const char *text, struct str old_json, struct str new_json)

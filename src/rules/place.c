@@ -191,18 +191,30 @@ struct field_value place_shown(const struct place *p)
 }
 
 /* Names of Go begin with a capital, or with an abbreviation all in capitals. */
-static void add_go_name(struct strbuf *to, struct str name)
+static void add_go_name(struct strbuf *to, const struct type *t, struct str name)
 {
     static const struct {
-        const char *json, *go;
-    } odd[] = { { "cephfs", "CephFS" }, { "cidrs", "CIDRs" }, { "storageos", "StorageOS" } };
+        const char *type, *json, *go; /* type: the end of its name, or NULL for all */
+    } odd[] = {
+        { NULL, "cephfs", "CephFS" },
+        { NULL, "cidrs", "CIDRs" },
+        { NULL, "storageos", "StorageOS" },
+        { ".DeviceAttribute", "int", "IntValue" },
+        { ".DeviceAttribute", "bool", "BoolValue" },
+        { ".DeviceAttribute", "string", "StringValue" },
+        { ".DeviceAttribute", "version", "VersionValue" },
+        { ".DeviceAttribute", "ints", "IntValues" },
+        { ".DeviceAttribute", "bools", "BoolValues" },
+        { ".DeviceAttribute", "strings", "StringValues" },
+        { ".DeviceAttribute", "versions", "VersionValues" },
+    };
     for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
-        if (str_is(name, odd[i].json)) {
+        if (str_is(name, odd[i].json) && (!odd[i].type || (t && str_ends(t->name, str_of(odd[i].type))))) {
             strbuf_add_text(to, odd[i].go);
             return;
         }
-    static const char *const abbreviations[] = { "api", "aws", "cel", "cidr", "csi", "fc",  "fs",  "gce", "http",
-                                                 "id",  "ip",  "iscsi", "nfs", "os", "rbd", "tls", "uid", "url" };
+    static const char *const abbreviations[] = { "api", "aws", "cel", "cidr", "csi",   "dns", "fc", "fs",  "gce", "http",
+                                                 "id",  "ip",  "iscsi", "nfs", "os", "rbd", "se", "tls", "tty", "uid", "url" };
     for (size_t i = 0; i < sizeof(abbreviations) / sizeof(abbreviations[0]); i++) {
         struct str word = str_of(abbreviations[i]);
         char after = name.n > word.n ? name.p[word.n] : 'X';
@@ -256,12 +268,75 @@ static void add_go_one(struct strbuf *to, const struct field *f, const struct va
         add_go_struct(to, f->type, v);
 }
 
+/* Metadata is embedded: its fields stand among the others, by their JSON names and when they are set. */
+static void add_go_metadata(struct strbuf *to, const struct field *f, const struct value *v)
+{
+    struct strbuf json;
+    strbuf_init(&json, STRBUF_NO_MAX);
+    json_encode_field(&json, f, v);
+    struct str text = strbuf_str(&json);
+    if (text.n > 2)
+        strbuf_add(to, text.p + 1, text.n - 2);
+    strbuf_fini(&json);
+}
+
+/* Of a struct that is open already. */
+static void add_go_members(struct strbuf *to, const struct type *t, const struct value *v, const char *const *names)
+{
+    for (; *names; names++) {
+        unsigned slot = (unsigned)schema_slot(t, str_of(*names));
+        strbuf_add_text(to, to->p[to->n - 1] != '{' ? ",\"" : "\"");
+        add_go_name(to, t, t->fields[slot].name);
+        STRBUF_ADD_LIT(to, "\":");
+        add_go_field(to, &t->fields[slot], value_slot(v, slot));
+    }
+}
+
+/* Go has the fields of a pod in another order than the schema, and those about the host in the security context. */
+static void add_go_pod_spec(struct strbuf *to, const struct type *t, const struct value *spec)
+{
+    static const char *const first[] = { "volumes", "initContainers", "containers", "ephemeralContainers", "restartPolicy",
+                                         "terminationGracePeriodSeconds", "activeDeadlineSeconds", "dnsPolicy",
+                                         "nodeSelector", "serviceAccountName", "automountServiceAccountToken", "nodeName",
+                                         NULL };
+    static const char *const host[] = { "hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers", NULL };
+    static const char *const security[] = { "seLinuxOptions", "windowsOptions", "runAsUser", "runAsGroup", "runAsNonRoot",
+                                            "supplementalGroups", "supplementalGroupsPolicy", "fsGroup",
+                                            "fsGroupChangePolicy", "sysctls", "seccompProfile", "appArmorProfile",
+                                            "seLinuxChangePolicy", NULL };
+    static const char *const last[] = { "imagePullSecrets", "hostname", "subdomain", "setHostnameAsFQDN", "affinity",
+                                        "schedulerName", "tolerations", "hostAliases", "priorityClassName", "priority",
+                                        "preemptionPolicy", "dnsConfig", "readinessGates", "runtimeClassName", "overhead",
+                                        "enableServiceLinks", "topologySpreadConstraints", "os", "schedulingGates",
+                                        "resourceClaims", "resources", "hostnameOverride", "schedulingGroup", NULL };
+    unsigned context = (unsigned)schema_slot(t, STR("securityContext"));
+    strbuf_add_char(to, '{');
+    add_go_members(to, t, spec, first);
+    STRBUF_ADD_LIT(to, ",\"SecurityContext\":{");
+    add_go_members(to, t, spec, host);
+    add_go_members(to, t->fields[context].type, value_slot(spec, context), security);
+    strbuf_add_char(to, '}');
+    add_go_members(to, t, spec, last);
+    strbuf_add_char(to, '}');
+}
+
 static void add_go_struct(struct strbuf *to, const struct type *t, const struct value *v)
 {
+    if (str_is(t->name, "core/v1.PodSpec")) {
+        add_go_pod_spec(to, t, v);
+        return;
+    }
+    size_t start = to->n;
     strbuf_add_char(to, '{');
     for (unsigned i = 0; i < t->n_fields; i++) {
-        strbuf_add_text(to, i ? ",\"" : "\"");
-        add_go_name(to, t->fields[i].name);
+        if (to->n > start + 1)
+            strbuf_add_char(to, ',');
+        if (str_is(t->fields[i].name, "metadata")) {
+            add_go_metadata(to, &t->fields[i], value_slot(v, i));
+            continue;
+        }
+        strbuf_add_char(to, '"');
+        add_go_name(to, t, t->fields[i].name);
         STRBUF_ADD_LIT(to, "\":");
         add_go_field(to, &t->fields[i], value_slot(v, i));
     }
@@ -271,7 +346,7 @@ static void add_go_struct(struct strbuf *to, const struct type *t, const struct 
 void place_add_go_member(struct strbuf *to, const struct place *p)
 {
     strbuf_add_char(to, '"');
-    add_go_name(to, p->field->name);
+    add_go_name(to, NULL, p->field->name);
     STRBUF_ADD_LIT(to, "\":");
     add_go_field(to, p->field, p->value);
 }
@@ -423,6 +498,11 @@ bool place_check_selector(const struct place *p, bool allow_invalid_values)
 void place_check_labels(const struct place *p)
 {
     validate_labels(labels_of(p->errs->arena, p->value), path_of(p), p->errs);
+}
+
+void place_check_annotations(const struct place *p)
+{
+    validate_annotations(labels_of(p->errs->arena, p->value), path_of(p), p->errs);
 }
 
 static bool list_has(const struct value *list, struct str text)

@@ -115,6 +115,7 @@ void place_check_immutable(const struct place *p, const struct place *old);
 bool place_check_selector(const struct place *p, bool allow_invalid_values);
 /* A map of labels. */
 void place_check_labels(const struct place *p);
+void place_check_annotations(const struct place *p);
 /* Strict, unless `old` (a list of texts, or NULL) has the very text already. */
 void place_check_ip(const struct place *p, const struct value *old);
 void place_check_cidr(const struct place *p, const struct value *old);

@@ -173,7 +173,7 @@ static void warn_class(const struct rules_context *c, const struct value *new, c
         struct place term = place_item(&topologies, i), list = place_child(&term, "matchLabelExpressions");
         for (uint32_t k = 0; k < place_n(&list); k++) {
             struct place e = place_item(&list, k), key = place_child(&e, "key");
-            volume_warn_label(c, &key);
+            volume_warn_label(c, &key.path, place_text(&key), false);
         }
     }
 }
@@ -436,13 +436,12 @@ static void warn_capacity(const struct rules_context *c, const struct value *new
     struct place labels = place_child(&topology, "matchLabels"), list = place_child(&topology, "matchExpressions");
     for (uint32_t i = 0; i < place_n(&list); i++) {
         struct place e = place_item(&list, i), key = place_child(&e, "key");
-        volume_warn_label(c, &key);
+        volume_warn_label(c, &key.path, place_text(&key), false);
     }
     for (uint32_t i = 0; i < place_n(&labels); i++) {
-        struct place label = place_member(&labels, i);
-        struct value key = value_string(labels.value->members[i].key);
-        label.value = &key;
-        volume_warn_label(c, &label);
+        struct str key = labels.value->members[i].key;
+        struct field_path at = field_child(&labels.path, arena_cstr(c->arena, key));
+        volume_warn_label(c, &at, key, false);
     }
 }
 

@@ -105,13 +105,9 @@ static void check_field_expression(const struct place *e)
     }
 }
 
-static void check_node_affinity(const struct place *affinity, bool any_values)
+void volume_check_node_selector(const struct place *selector, bool any_values)
 {
-    struct place required = place_child(affinity, "required"), terms = place_child(&required, "nodeSelectorTerms");
-    if (!place_is_set(&required)) {
-        place_required(&required, "must specify required node constraints");
-        return;
-    }
+    struct place terms = place_child(selector, "nodeSelectorTerms");
     if (place_n(&terms) == 0)
         place_required(&terms, "must have at least one node selector term");
     for (uint32_t i = 0; i < place_n(&terms); i++) {
@@ -126,6 +122,15 @@ static void check_node_affinity(const struct place *affinity, bool any_values)
             check_field_expression(&e);
         }
     }
+}
+
+static void check_node_affinity(const struct place *affinity, bool any_values)
+{
+    struct place required = place_child(affinity, "required");
+    if (place_is_set(&required))
+        volume_check_node_selector(&required, any_values);
+    else
+        place_required(&required, "must specify required node constraints");
 }
 
 /* ---- The spec ---- */
@@ -299,26 +304,22 @@ static bool has_odd_node_labels(const struct place *old_spec)
     return false;
 }
 
-/* The fields of the source, without those of the spec itself. */
-static bool is_source_field(struct str name)
-{
-    static const char *const own[] = { "capacity", "accessModes", "claimRef", "persistentVolumeReclaimPolicy",
-                                       "storageClassName", "mountOptions", "volumeMode", "nodeAffinity",
-                                       "volumeAttributesClassName", NULL };
-    return !text_is_one_of(name, own);
-}
+/* In the order of Go's struct. */
+static const char *const source_fields[] = {
+    "gcePersistentDisk", "awsElasticBlockStore", "hostPath", "glusterfs", "nfs", "rbd", "quobyte", "iscsi", "flexVolume",
+    "cinder", "cephfs", "fc", "flocker", "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk",
+    "portworxVolume", "scaleIO", "local", "storageos", "csi",
+};
+enum { N_SOURCE_FIELDS = sizeof(source_fields) / sizeof(source_fields[0]) };
 
 /* The source alone, as Go writes it. */
 static struct str source_json(const struct place *spec)
 {
     struct strbuf json;
     strbuf_init(&json, STRBUF_NO_MAX);
-    strbuf_add_char(&json, '{');
-    for (unsigned i = 0; i < spec->type->n_fields; i++) {
-        if (!is_source_field(spec->type->fields[i].name))
-            continue;
-        struct place one = place_child(spec, arena_cstr(spec->errs->arena, spec->type->fields[i].name));
-        strbuf_add_text(&json, json.n > 1 ? "," : "");
+    for (size_t i = 0; i < N_SOURCE_FIELDS; i++) {
+        struct place one = place_child(spec, source_fields[i]);
+        strbuf_add_char(&json, i ? ',' : '{');
         place_add_go_member(&json, &one);
     }
     strbuf_add_char(&json, '}');
@@ -342,10 +343,9 @@ static void check_same_source(const struct place *spec, const struct place *old)
     struct place is = *spec;
     is.value = &value;
     struct field_path at = field_child(&spec->path, "persistentvolumesource");
-    for (unsigned i = 0; i < spec->type->n_fields; i++) {
-        const char *name = arena_cstr(a, spec->type->fields[i].name);
-        struct place x = place_child(&is, name), y = place_child(old, name);
-        if (!is_source_field(spec->type->fields[i].name) || place_same(&x, &y))
+    for (size_t i = 0; i < N_SOURCE_FIELDS; i++) {
+        struct place x = place_child(&is, source_fields[i]), y = place_child(old, source_fields[i]);
+        if (place_same(&x, &y))
             continue;
         field_forbidden(spec->errs, &at, str_of(rules_diff_text(a, "spec.persistentvolumesource is immutable after creation",
                                                                 source_json(old), source_json(&is))));
@@ -407,21 +407,24 @@ static struct value prepare_status(const struct rules_context *c, const struct v
 
 /* ---- Warnings ---- */
 
-void volume_warn_label(const struct rules_context *c, const struct place *key)
+void volume_warn_label(const struct rules_context *c, const struct field_path *at, struct str key, bool named)
 {
     static const struct {
-        const char *old, *since, *now;
+        const char *old, *fate;
     } labels[] = {
-        { "beta.kubernetes.io/arch", "v1.14", "kubernetes.io/arch" },
-        { "beta.kubernetes.io/os", "v1.14", "kubernetes.io/os" },
-        { "failure-domain.beta.kubernetes.io/region", "v1.17", "topology.kubernetes.io/region" },
-        { "failure-domain.beta.kubernetes.io/zone", "v1.17", "topology.kubernetes.io/zone" },
-        { "beta.kubernetes.io/instance-type", "v1.17", "node.kubernetes.io/instance-type" },
+        { "beta.kubernetes.io/arch", "deprecated since v1.14; use \"kubernetes.io/arch\" instead" },
+        { "beta.kubernetes.io/os", "deprecated since v1.14; use \"kubernetes.io/os\" instead" },
+        { "failure-domain.beta.kubernetes.io/region", "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead" },
+        { "failure-domain.beta.kubernetes.io/zone", "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead" },
+        { "beta.kubernetes.io/instance-type", "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead" },
+        { "app.kubernetes.io/created-by", "deprecated since v1.9" },
+        { "scheduler.alpha.kubernetes.io/preferAvoidPods", "deprecated since v1.22; use Taints and Tolerations instead" },
     };
+    struct str path = field_path_text(c->arena, at);
     for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
-        if (str_is(place_text(key), labels[i].old))
-            warnings_add(c->warnings, "%.*s: deprecated since %s; use \"%s\" instead",
-                         STR_ARG(field_path_text(c->arena, &key->path)), labels[i].since, labels[i].now);
+        if (str_is(key, labels[i].old))
+            warnings_add(c->warnings, "%.*s: %s%s%s", STR_ARG(path), named ? labels[i].old : "", named ? " is " : "",
+                         labels[i].fate);
 }
 
 static void warn_affinity(const struct rules_context *c, const struct place *spec)
@@ -432,7 +435,7 @@ static void warn_affinity(const struct rules_context *c, const struct place *spe
         struct place term = place_item(&terms, i), list = place_child(&term, "matchExpressions");
         for (uint32_t k = 0; k < place_n(&list); k++) {
             struct place e = place_item(&list, k), key = place_child(&e, "key");
-            volume_warn_label(c, &key);
+            volume_warn_label(c, &key.path, place_text(&key), true);
         }
     }
 }
