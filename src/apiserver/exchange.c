@@ -161,7 +161,8 @@ static bool may(struct exchange *x)
 static bool become(struct exchange *x)
 {
     struct authz_attributes q = attributes_of(x);
-    if (!impersonate(x->server->o.authz, &x->arena, x->head, &q, &x->user, &x->err))
+    if (!x->server->impersonation ||
+        !impersonation_find(x->server->impersonation, &x->arena, &x->head->headers, &q, &x->user, &x->err))
         return true;
     return refuse(x);
 }

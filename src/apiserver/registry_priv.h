@@ -19,6 +19,7 @@ struct apiserver {
     struct rand rand;
     struct watch_hub *hub;
     struct server_metrics *metrics;
+    struct impersonation *impersonation; /* NULL: everything is allowed to everyone, and nobody is anybody else */
     struct service_alloc *services;
     uint32_t n_reading, n_writing; /* requests in flight */
     struct list exchanges;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "apiserver/exchange.h"
+#include "apiserver/impersonate.h"
 #include "apiserver/registry_priv.h"
 #include "apiserver/server_metrics.h"
 #include "apiserver/service_alloc.h"
@@ -26,6 +27,8 @@ struct apiserver *apiserver_new(const struct apiserver_options *o)
     }
     rand_init(&s->rand, o->seed);
     list_init(&s->exchanges);
+    if (o->authz)
+        s->impersonation = impersonation_new(o->authz);
     s->metrics = server_metrics_new(o->metrics, o->objects);
     struct service_alloc_options services = { o->objects, o->service_cidr.n ? o->service_cidr : STR("10.0.0.0/24"),
                                               s->o.node_port_min, s->o.node_port_max, rand_u64(&s->rand) };
@@ -40,6 +43,8 @@ void apiserver_free(struct apiserver *s)
         return;
     assert(list_is_empty(&s->exchanges));
     watch_hub_free(s->hub);
+    service_alloc_free(s->services);
+    impersonation_free(s->impersonation);
     server_metrics_free(s->metrics);
     free(s);
 }

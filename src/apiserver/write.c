@@ -247,43 +247,6 @@ void registry_create(struct operation *op)
 
 /* ---- Changed objects ---- */
 
-static bool is_skipped_by_generation(const struct field *f)
-{
-    return str_is(f->name, "kind") || str_is(f->name, "apiVersion") || str_is(f->name, "metadata") ||
-           str_is(f->name, "status");
-}
-
-static bool spec_differs(const struct type *t, const struct value *new, const struct value *old)
-{
-    for (unsigned i = 0; i < t->n_fields; i++)
-        if (!is_skipped_by_generation(&t->fields[i]) && !value_equal(value_slot(new, i), value_slot(old, i)))
-            return true;
-    return false;
-}
-
-static bool meta_differs(const struct type *t, const struct value *new, const struct value *old, const char *field)
-{
-    return !value_equal(meta_get(t, new, field), meta_get(t, old, field));
-}
-
-static bool bumps_generation(const struct kind_rules *k, const struct type *t, const struct value *new,
-                             const struct value *old)
-{
-    switch (k->generation) {
-    case GENERATION_SPEC:
-    case GENERATION_CHANGES:
-        return spec_differs(t, new, old);
-    case GENERATION_SPEC_ANNOTATION:
-        return spec_differs(t, new, old) || meta_differs(t, new, old, "annotations");
-    case GENERATION_LABELS:
-        return spec_differs(t, new, old) || meta_differs(t, new, old, "labels");
-    case GENERATION_NEVER:
-    case GENERATION_FIRST:
-        break;
-    }
-    return false;
-}
-
 /* What an update cannot change, whatever the client sends. */
 static struct value keep_system_fields(struct operation *op, const struct type *t, struct value v,
                                        const struct value *old)
@@ -300,6 +263,11 @@ static struct value keep_system_fields(struct operation *op, const struct type *
     if (grace->kind == VALUE_INT && meta_get(t, &v, "deletionGracePeriodSeconds")->kind == VALUE_ABSENT)
         v = meta_set(a, t, &v, "deletionGracePeriodSeconds", *grace);
     return v;
+}
+
+static bool is_status(const struct operation *op)
+{
+    return op->subresource && strcmp(op->subresource->name, "status") == 0;
 }
 
 static enum err_code check_version(struct operation *op, const struct kind_rules *k, const struct type *t,
@@ -364,7 +332,7 @@ enum err_code registry_store_changed(struct operation *op, const struct value *o
     rules_prepare_update *prepare = sub ? sub->prepare_update : k->prepare_update;
     if (prepare)
         v = prepare(&c, &v, old);
-    if (bumps_generation(k, t, &v, old)) {
+    if (!is_status(op) && rules_raises_generation(&c, k->generation, &v, old)) {
         const struct value *was = meta_get(t, old, "generation");
         v = meta_set(op->arena, t, &v, "generation", value_int((was->kind == VALUE_INT ? was->i : 0) + 1));
     }

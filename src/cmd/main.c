@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 
 static const struct command *const commands[] = {
+    &apiserver_command,
     &bench_command,
     &decode_command,
     &explain_command,
@@ -86,6 +87,8 @@ int main(int argc, char **argv)
     cmd_open_standard();
     if (argc > 0 && is_called(argv[0], "kube-scheduler"))
         return scheduler_command.run(&scheduler_command, argc, argv);
+    if (argc > 0 && is_called(argv[0], "kube-apiserver"))
+        return apiserver_command.run(&apiserver_command, argc, argv);
     if (argc > 0 && is_called(argv[0], "etcd"))
         return etcd_run(argc, argv);
     if (argc < 2)
