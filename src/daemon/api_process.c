@@ -241,8 +241,12 @@ static enum err_code make_certificates(struct process *p, struct err *e)
                                         .names = names, .n_names = 3, .addresses = addresses, .n_addresses = 2 };
     if (serving_options(&p->shared, p->loop, self, &p->arena, &p->serving, e))
         return e->code;
-    if (!api_keys_lacks_clients(p->flags) || !p->keys_folder[0])
+    if (!api_keys_lacks_clients(p->flags))
         return ERR_OK;
+    if (!p->keys_folder[0]) {
+        LOG_WARNING("Nobody is known to this server: no flag says whom to know, and there is no folder for a kubeconfig");
+        return ERR_OK;
+    }
     struct str trusted = p->serving.cert_pem;
     if (p->serving.cert_pem.n == 0 && config_read_file(&p->arena, p->serving.cert_file, &trusted, e))
         return e->code;
