@@ -175,10 +175,9 @@ static void check_disjoint_keys(const struct value *match, const struct value *m
     map_str_fini(&keys);
 }
 
-void pod_check_match_keys(struct arena *a, const struct value *match, const struct value *mismatch,
-                          const struct value *selector, const struct field_path *at, struct field_errors *errs)
+void pod_check_match_keys(const struct value *match, const struct value *mismatch, const struct value *selector,
+                          const struct field_path *at, struct field_errors *errs)
 {
-    (void)a;
     check_keys(match, selector, AT(at, "matchLabelKeys"), errs);
     check_keys(mismatch, selector, AT(at, "mismatchLabelKeys"), errs);
     if (selector->kind != VALUE_ABSENT)
@@ -199,7 +198,7 @@ static void check_pod_term(struct pod_check *k, const struct value *term, const 
         struct str name = value_text(&namespaces->items[i]);
         pod_check_name(name_dns1123_label(name), name, AT(at, "namespace"), k->errs);
     }
-    pod_check_match_keys(k->arena, GET(term, PodAffinityTerm, matchLabelKeys),
+    pod_check_match_keys(GET(term, PodAffinityTerm, matchLabelKeys),
                          GET(term, PodAffinityTerm, mismatchLabelKeys), selector, at, k->errs);
     if (!key.n)
         field_required(k->errs, AT(at, "topologyKey"), STR("can not be empty"));
@@ -338,7 +337,7 @@ static void check_spread_selector(struct pod_check *k, const struct value *const
     if (k->lenient.spread_match_keys)
         check_old_match_keys(keys, selector, AT(at, "matchLabelKeys"), k->errs);
     else
-        pod_check_match_keys(k->arena, keys, &none, selector, at, k->errs);
+        pod_check_match_keys(keys, &none, selector, at, k->errs);
     if (!k->lenient.spread_selectors)
         rules_check_label_selector(k->arena, selector, false, AT(at, "labelSelector"), k->errs);
 }

@@ -80,7 +80,7 @@ static bool has_bad_spread(struct field_errors *scratch, const struct value *spe
     for (uint32_t i = 0; i < pod_count(list); i++) {
         const struct value *selector = GET(&list->items[i], TopologySpreadConstraint, labelSelector);
         if (keys)
-            pod_check_match_keys(scratch->arena, GET(&list->items[i], TopologySpreadConstraint, matchLabelKeys), &none,
+            pod_check_match_keys(GET(&list->items[i], TopologySpreadConstraint, matchLabelKeys), &none,
                                  selector, NULL, scratch);
         else
             rules_check_label_selector(scratch->arena, selector, false, NULL, scratch);

@@ -172,8 +172,8 @@ bool pod_has_host_sysctls(const struct value *spec);
 
 void pod_check_affinity(struct pod_check *k, const struct field_path *at);
 void pod_check_spread(struct pod_check *k, const struct field_path *at);
-void pod_check_match_keys(struct arena *a, const struct value *match, const struct value *mismatch,
-                          const struct value *selector, const struct field_path *at, struct field_errors *errs);
+void pod_check_match_keys(const struct value *match, const struct value *mismatch, const struct value *selector,
+                          const struct field_path *at, struct field_errors *errs);
 
 /* `meta` holds annotations; `at` is their path. */
 void pod_check_annotations(const struct value *meta, const struct value *spec, bool lenient_cost,

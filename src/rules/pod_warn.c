@@ -1,37 +1,28 @@
-/* rules/pod_warn.c - see pod_priv.h: what a user of a pod spec is warned of.
- *
- * Paths of a template begin with `at`; those of a pod with "spec" and "metadata" (`at` is NULL). What is compared with
- * everything before it is bounded by WARN_COMPARISONS_MAX for a whole object: then nothing more is looked for. */
+/* rules/pod_warn.c - see pod_priv.h and pod_warn.h: what a user of a pod spec is warned of. */
 #include "api/netaddr.h"
 #include "base/arena_array.h"
-#include "rules/pod_priv.h"
+#include "rules/pod_warn.h"
 
-enum { WARN_COMPARISONS_MAX = 1 << 17 };
-
-struct warn {
-    struct warnings *out;
-    struct arena *arena;
-    const struct value *spec, *meta;
-    const struct field_path *at;
-    uint32_t n_comparisons;
-};
-
-static bool may_compare(struct warn *w)
-{
-    return w->n_comparisons < WARN_COMPARISONS_MAX && ++w->n_comparisons;
-}
-
-static const char *text_of(struct warn *w, const struct field_path *path)
+const char *warn_path(struct warn *w, const struct field_path *path)
 {
     return arena_cstr(w->arena, field_path_text(w->arena, path));
 }
 
-static const char *quoted(struct arena *a, struct str text)
+const char *warn_quoted(struct warn *w, struct str text)
 {
     struct strbuf out;
     strbuf_init(&out, STRBUF_NO_MAX);
     strbuf_add_quoted_shown(&out, text);
-    return arena_cstr(a, field_take_text(a, &out));
+    return arena_cstr(w->arena, field_take_text(w->arena, &out));
+}
+
+void warn_fraction(struct warn *w, const struct value *amounts, const char *resource, const struct field_path *at)
+{
+    struct str text = pod_entry(amounts, resource);
+    struct quantity amount = pod_amount(w->arena, text);
+    if (text.n && quantity_milli(&amount) % 1000 != 0)
+        warnings_add(w->out, "%s: fractional byte value %s is invalid, must be an integer",
+                     warn_path(w, AT_KEY(at, str_of(resource))), warn_quoted(w, text));
 }
 
 /* ---- Labels of nodes that are called otherwise now ---- */
@@ -67,12 +58,12 @@ static void warn_term(struct warn *w, const struct value *term, bool values_too,
         const char *message = deprecated_label(key);
         const struct field_path *path = AT_INDEX(AT(at, "matchExpressions"), i);
         if (message)
-            warnings_add(w->out, "%s: %.*s is %s", text_of(w, AT(path, "key")), STR_ARG(key), message);
+            warnings_add(w->out, "%s: %.*s is %s", warn_path(w, AT(path, "key")), STR_ARG(key), message);
         for (uint32_t v = 0; values_too && v < pod_count(values); v++) {
             struct str value = value_text(&values->items[v]);
             struct name_errors found = name_label_value(value);
             for (size_t e = 0; e < found.n; e++)
-                warnings_add(w->out, "%s: %.*s is invalid, %s", text_of(w, AT_INDEX(AT(path, "values"), v)), STR_ARG(value),
+                warnings_add(w->out, "%s: %.*s is invalid, %s", warn_path(w, AT_INDEX(AT(path, "values"), v)), STR_ARG(value),
                              found.at[e]);
         }
     }
@@ -89,7 +80,7 @@ static void warn_nodes(struct warn *w, const struct field_path *at)
     for (uint32_t i = 0; i < pod_count(selector); i++) {
         const char *message = deprecated_label(selector->members[i].key);
         if (message)
-            warnings_add(w->out, "%s: %s", text_of(w, AT_KEY(AT(at, "nodeSelector"), selector->members[i].key)), message);
+            warnings_add(w->out, "%s: %s", warn_path(w, AT_KEY(AT(at, "nodeSelector"), selector->members[i].key)), message);
     }
     for (uint32_t i = 0; i < pod_count(terms); i++)
         warn_term(w, &terms->items[i], false,
@@ -107,10 +98,10 @@ static void warn_spread(struct warn *w, const struct field_path *at)
         const char *message = deprecated_label(key);
         const struct field_path *path = AT_INDEX(AT(at, "topologySpreadConstraints"), i);
         if (message)
-            warnings_add(w->out, "%s: %.*s is %s", text_of(w, AT(path, "topologyKey")), STR_ARG(key), message);
+            warnings_add(w->out, "%s: %.*s is %s", warn_path(w, AT(path, "topologyKey")), STR_ARG(key), message);
         if (!IS_SET(&list->items[i], TopologySpreadConstraint, labelSelector))
             warnings_add(w->out, "%s: a null labelSelector results in matching no pod",
-                         text_of(w, AT(path, "labelSelector")));
+                         warn_path(w, AT(path, "labelSelector")));
     }
 }
 
@@ -122,12 +113,12 @@ static void warn_pod_terms(struct warn *w, const struct value *side, const struc
     for (uint32_t i = 0; i < pod_count(required); i++)
         if (!IS_SET(&required->items[i], PodAffinityTerm, labelSelector))
             warnings_add(w->out, null_selector,
-                         text_of(w, AT(AT_INDEX(AT(at, "requiredDuringSchedulingIgnoredDuringExecution"), i),
+                         warn_path(w, AT(AT_INDEX(AT(at, "requiredDuringSchedulingIgnoredDuringExecution"), i),
                                        "labelSelector")));
     for (uint32_t i = 0; i < pod_count(preferred); i++)
         if (!IS_SET(GET(&preferred->items[i], WeightedPodAffinityTerm, podAffinityTerm), PodAffinityTerm, labelSelector))
             warnings_add(w->out, null_selector,
-                         text_of(w, AT(AT(AT_INDEX(AT(at, "preferredDuringSchedulingIgnoredDuringExecution"), i),
+                         warn_path(w, AT(AT(AT_INDEX(AT(at, "preferredDuringSchedulingIgnoredDuringExecution"), i),
                                           "podAffinityTerm"), "labelSelector")));
 }
 
@@ -146,178 +137,7 @@ static void warn_annotations(struct warn *w)
     const struct field_path *path = AT(AT(w->at, "metadata"), "annotations");
     for (size_t i = 0; i < N_OF(old); i++)
         if (pod_has_entry(annotations, str_of(old[i].key)))
-            warnings_add(w->out, "%s: %s", text_of(w, AT_KEY(path, str_of(old[i].key))), old[i].message);
-}
-
-/* ---- Volumes ---- */
-
-static void warn_fraction(struct warn *w, const struct value *amounts, const char *resource, const struct field_path *at)
-{
-    struct str text = pod_entry(amounts, resource);
-    struct quantity amount = pod_amount(w->arena, text);
-    if (text.n && quantity_milli(&amount) % 1000 != 0)
-        warnings_add(w->out, "%s: fractional byte value %s is invalid, must be an integer",
-                     text_of(w, AT_KEY(at, str_of(resource))), quoted(w->arena, text));
-}
-
-static void warn_claim_template(struct warn *w, const struct value *volume, const struct field_path *at)
-{
-    const struct value *template = GET(GET(volume, Volume, ephemeral), EphemeralVolumeSource, volumeClaimTemplate);
-    const struct value *spec = GET(template, PersistentVolumeClaimTemplate, spec);
-    const struct value *resources = GET(spec, PersistentVolumeClaimSpec, resources);
-    const struct field_path *path = AT(AT(AT(AT(at, "ephemeral"), "volumeClaimTemplate"), "spec"), "resources");
-    warn_fraction(w, GET(resources, VolumeResourceRequirements, requests), "storage", AT(path, "requests"));
-    warn_fraction(w, GET(resources, VolumeResourceRequirements, limits), "storage", AT(path, "limits"));
-}
-
-static void warn_volumes(struct warn *w, const struct field_path *at)
-{
-    static const struct {
-        unsigned slot;
-        const char *name, *message; /* no message: the template of a claim */
-    } sources[] = {
-        { SLOT_core_v1_Volume_photonPersistentDisk, "photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+" },
-        { SLOT_core_v1_Volume_gitRepo, "gitRepo", "deprecated in v1.11, and disabled by default in v1.33+" },
-        { SLOT_core_v1_Volume_scaleIO, "scaleIO", "deprecated in v1.16, non-functional in v1.22+" },
-        { SLOT_core_v1_Volume_flocker, "flocker", "deprecated in v1.22, non-functional in v1.25+" },
-        { SLOT_core_v1_Volume_storageos, "storageOS", "deprecated in v1.22, non-functional in v1.25+" },
-        { SLOT_core_v1_Volume_quobyte, "quobyte", "deprecated in v1.22, non-functional in v1.25+" },
-        { SLOT_core_v1_Volume_glusterfs, "glusterfs", "deprecated in v1.25, non-functional in v1.26+" },
-        { SLOT_core_v1_Volume_ephemeral, "ephemeral", NULL },
-        { SLOT_core_v1_Volume_cephfs, "cephfs", "deprecated in v1.28, non-functional in v1.31+" },
-        { SLOT_core_v1_Volume_rbd, "rbd", "deprecated in v1.28, non-functional in v1.31+" },
-    };
-    const struct value *list = GET(w->spec, PodSpec, volumes);
-    for (uint32_t i = 0; i < pod_count(list); i++) {
-        const struct field_path *path = AT_INDEX(AT(at, "volumes"), i);
-        for (size_t s = 0; s < N_OF(sources); s++) {
-            if (value_slot(&list->items[i], sources[s].slot)->kind == VALUE_ABSENT)
-                continue;
-            if (sources[s].message)
-                warnings_add(w->out, "%s: %s", text_of(w, AT_NAME(path, sources[s].name)), sources[s].message);
-            else
-                warn_claim_template(w, &list->items[i], path);
-        }
-    }
-}
-
-/* ---- Files that would hide each other ---- */
-
-struct file {
-    struct str path;
-    const char *source; /* NULL: there is only one */
-};
-
-/* Files of a volume, in the order in which they are made. */
-struct files {
-    struct warn *w;
-    struct str volume;
-    const char *kind; /* "Projected" */
-    struct file *at;
-    uint32_t n, cap;
-};
-
-static bool covers(struct str path, struct str other)
-{
-    return str_starts(other, path) && (other.n == path.n || other.p[path.n] == '/');
-}
-
-static const char *file_text(struct arena *a, const struct file *f)
-{
-    const char *path = quoted(a, f->path);
-    return f->source ? arena_printf(a, "%s (%s)", path, f->source) : path;
-}
-
-static void add_file(struct files *files, struct str path, const char *source)
-{
-    struct warn *w = files->w;
-    while (str_ends(path, STR("/")))
-        path = str_first(path, path.n - 1);
-    struct file file = { path, source };
-    for (uint32_t i = 0; path.n && i < files->n && may_compare(w); i++) {
-        const struct file *other = &files->at[i];
-        if (other->path.n && (covers(path, other->path) || covers(other->path, path)))
-            warnings_add(w->out, "volume %s (%s): overlapping paths: %s with %s", quoted(w->arena, files->volume),
-                         files->kind, file_text(w->arena, &file), file_text(w->arena, other));
-    }
-    if (files->n < files->cap)
-        files->at[files->n++] = file;
-}
-
-static void add_keys(struct files *files, const struct value *items, const char *source)
-{
-    for (uint32_t i = 0; i < pod_count(items); i++)
-        add_file(files, TEXT(&items->items[i], KeyToPath, path), source);
-}
-
-static void add_fields(struct files *files, const struct value *items, const char *source)
-{
-    for (uint32_t i = 0; i < pod_count(items); i++)
-        add_file(files, TEXT(&items->items[i], DownwardAPIVolumeFile, path), source);
-}
-
-static struct files files_of(struct warn *w, const struct value *volume, const char *kind, uint32_t cap)
-{
-    return (struct files){ w, TEXT(volume, Volume, name), kind, ARENA_NEW_N(w->arena, struct file, cap), 0, cap };
-}
-
-static const char *named(struct warn *w, const char *kind, struct str name)
-{
-    return arena_printf(w->arena, "%s %s", kind, quoted(w->arena, name));
-}
-
-/* How many files a source may make. */
-static uint32_t count_files(const struct value *source)
-{
-    return pod_count(GET(GET(source, VolumeProjection, configMap), ConfigMapProjection, items)) +
-           pod_count(GET(GET(source, VolumeProjection, secret), SecretProjection, items)) +
-           pod_count(GET(GET(source, VolumeProjection, downwardAPI), DownwardAPIProjection, items)) + 1;
-}
-
-static void add_projection(struct files *files, const struct value *source)
-{
-    const struct value *map = GET(source, VolumeProjection, configMap), *secret = GET(source, VolumeProjection, secret);
-    const struct value *fields = GET(source, VolumeProjection, downwardAPI);
-    const struct value *token = GET(source, VolumeProjection, serviceAccountToken);
-    bool any = map->kind != VALUE_ABSENT || secret->kind != VALUE_ABSENT || fields->kind != VALUE_ABSENT ||
-               token->kind != VALUE_ABSENT;
-    if (!any)
-        warnings_add(files->w->out, "volume %s (Projected) has no sources provided", quoted(files->w->arena, files->volume));
-    else if (IS_SET(map, ConfigMapProjection, items))
-        add_keys(files, GET(map, ConfigMapProjection, items),
-                 named(files->w, "ConfigMap", TEXT(map, ConfigMapProjection, name)));
-    else if (IS_SET(secret, SecretProjection, items))
-        add_keys(files, GET(secret, SecretProjection, items),
-                 named(files->w, "Secret", TEXT(secret, SecretProjection, name)));
-    else if (IS_SET(fields, DownwardAPIProjection, items))
-        add_fields(files, GET(fields, DownwardAPIProjection, items), "DownwardAPI");
-    else if (token->kind != VALUE_ABSENT)
-        add_file(files, TEXT(token, ServiceAccountTokenProjection, path), "ServiceAccountToken");
-}
-
-static void warn_projected(struct warn *w, const struct value *volume)
-{
-    const struct value *sources = GET(GET(volume, Volume, projected), ProjectedVolumeSource, sources);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < pod_count(sources); i++)
-        n += count_files(&sources->items[i]);
-    struct files files = files_of(w, volume, "Projected", n);
-    for (uint32_t i = 0; i < pod_count(sources); i++)
-        add_projection(&files, &sources->items[i]);
-}
-
-static void warn_overlaps(struct warn *w, const struct value *volume)
-{
-    const struct value *map = GET(volume, Volume, configMap), *secret = GET(volume, Volume, secret);
-    const struct value *keys = GET(map, ConfigMapVolumeSource, items), *secrets = GET(secret, SecretVolumeSource, items);
-    const struct value *fields = GET(GET(volume, Volume, downwardAPI), DownwardAPIVolumeSource, items);
-    struct files files = files_of(w, volume, named(w, "ConfigMap", TEXT(map, ConfigMapVolumeSource, name)), pod_count(keys));
-    add_keys(&files, keys, NULL);
-    files = files_of(w, volume, named(w, "Secret", TEXT(secret, SecretVolumeSource, secretName)), pod_count(secrets));
-    add_keys(&files, secrets, NULL);
-    files = files_of(w, volume, "DownwardAPI", pod_count(fields));
-    add_fields(&files, fields, NULL);
-    warn_projected(w, volume);
+            warnings_add(w->out, "%s: %s", warn_path(w, AT_KEY(path, str_of(old[i].key))), old[i].message);
 }
 
 /* ---- Containers ---- */
@@ -326,7 +146,7 @@ static void warn_seccomp(struct warn *w, const char *key, const struct value *pr
 {
     if (profile->kind == VALUE_ABSENT && pod_has_entry(META(w->meta, annotations), str_of(key)))
         warnings_add(w->out, "%s: non-functional in v1.27+; use the \"seccompProfile\" field instead",
-                     text_of(w, AT_KEY(AT(AT(w->at, "metadata"), "annotations"), str_of(key))));
+                     warn_path(w, AT_KEY(AT(AT(w->at, "metadata"), "annotations"), str_of(key))));
 }
 
 /* Of templates; a pod's annotations have become fields, and whoever did that has warned. */
@@ -340,7 +160,7 @@ static void warn_app_armor(struct warn *w, struct str container, const struct va
     struct value profile = pod_profile_of_annotation(w->arena, pod_entry(annotations, key));
     if (of_pod->kind == VALUE_ABSENT || !value_equal(of_pod, &profile))
         warnings_add(w->out, "%s: deprecated since v1.30; use the \"appArmorProfile\" field instead",
-                     text_of(w, AT_KEY(AT(AT(w->at, "metadata"), "annotations"), str_of(key))));
+                     warn_path(w, AT_KEY(AT(AT(w->at, "metadata"), "annotations"), str_of(key))));
 }
 
 /* A variable that comes again is meant to if it builds on the one before. */
@@ -360,7 +180,7 @@ static void warn_env(struct warn *w, const struct value *env, const struct field
         struct str name = TEXT(&env->items[i], EnvVar, name);
         if (!pod_add_new(&seen, name) && hides(w->arena, &env->items[i]))
             warnings_add(w->out, "%s: hides previous definition of %s, which may be dropped when using apply",
-                         text_of(w, AT_INDEX(at, i)), quoted(w->arena, name));
+                         warn_path(w, AT_INDEX(at, i)), warn_quoted(w, name));
     }
     map_str_fini(&seen);
 }
@@ -433,7 +253,7 @@ static void warn_port(struct ports *p, const struct value *port, const char *pat
     if (is_new)
         place->ptr = ARENA_NEW(w->arena, struct known_ports);
     struct known_ports *same = place->ptr;
-    for (size_t i = 0; i < same->n && may_compare(w); i++)
+    for (size_t i = 0; i < same->n && warn_may_compare(w); i++)
         warn_port_pair(w, port, path, &same->at[i]);
     same->at = arena_array_more(w->arena, same->at, same->n, &same->cap, sizeof(*same->at));
     same->at[same->n++] = (struct known_port){ port, path };
@@ -444,7 +264,7 @@ static void warn_ports_of(void *with, const struct value *container, const struc
     struct ports *p = with;
     const struct value *list = GET(container, Container, ports);
     for (uint32_t i = 0; i < pod_count(list); i++)
-        warn_port(p, &list->items[i], text_of(p->w, AT_INDEX(AT(at, "ports"), i)));
+        warn_port(p, &list->items[i], warn_path(p->w, AT_INDEX(AT(at, "ports"), i)));
 }
 
 static void warn_port_names_of(void *with, const struct value *container, const struct field_path *at)
@@ -453,7 +273,7 @@ static void warn_port_names_of(void *with, const struct value *container, const 
     const struct value *list = GET(container, Container, ports);
     for (uint32_t i = 0; i < pod_count(list); i++) {
         struct str name = TEXT(&list->items[i], ContainerPort, name);
-        const char *path = text_of(p->w, AT_INDEX(AT(at, "ports"), i));
+        const char *path = warn_path(p->w, AT_INDEX(AT(at, "ports"), i));
         bool is_new;
         if (!name.n)
             continue;
@@ -463,7 +283,7 @@ static void warn_port_names_of(void *with, const struct value *container, const 
         else
             warnings_add(p->w->out,
                          "%s: duplicate port name %s with %s, services and probes that select ports by name will use %s",
-                         path, quoted(p->w->arena, name), (const char *)first->const_ptr, (const char *)first->const_ptr);
+                         path, warn_quoted(p->w, name), (const char *)first->const_ptr, (const char *)first->const_ptr);
     }
 }
 
@@ -489,11 +309,11 @@ static void warn_ip(struct warn *w, struct str text, const struct field_path *at
         return;
     ip_print(&addr, canonical);
     if (addr.leading_zeros || (ip_is_v4_mapped(&addr) && !addr.written_as_v4))
-        warnings_add(w->out, "%s: non-standard IP address %s is invalid: use \"%s\"", text_of(w, at),
-                     quoted(w->arena, text), canonical);
+        warnings_add(w->out, "%s: non-standard IP address %s is invalid: use \"%s\"", warn_path(w, at),
+                     warn_quoted(w, text), canonical);
     else if (!addr.written_as_v4 && !str_is(text, canonical))
-        warnings_add(w->out, "%s: IPv6 address %s should be in RFC 5952 canonical format (\"%s\")", text_of(w, at),
-                     quoted(w->arena, text), canonical);
+        warnings_add(w->out, "%s: IPv6 address %s should be in RFC 5952 canonical format (\"%s\")", warn_path(w, at),
+                     warn_quoted(w, text), canonical);
 }
 
 static void warn_aliases(struct warn *w, const struct field_path *at)
@@ -504,8 +324,8 @@ static void warn_aliases(struct warn *w, const struct field_path *at)
     for (uint32_t i = 0; i < pod_count(list); i++) {
         struct str ip = TEXT(&list->items[i], HostAlias, ip);
         if (!pod_add_new(&seen, ip))
-            warnings_add(w->out, "%s: duplicate ip %s", text_of(w, AT(AT_INDEX(AT(at, "hostAliases"), i), "ip")),
-                         quoted(w->arena, ip));
+            warnings_add(w->out, "%s: duplicate ip %s", warn_path(w, AT(AT_INDEX(AT(at, "hostAliases"), i), "ip")),
+                         warn_quoted(w, ip));
     }
     map_str_fini(&seen);
 }
@@ -519,11 +339,11 @@ static void warn_pull_secrets(struct warn *w, const struct field_path *at)
     for (uint32_t i = 0; i < pod_count(list); i++) {
         struct str name = TEXT(&list->items[i], LocalObjectReference, name);
         if (!pod_add_new(&seen, name))
-            warnings_add(w->out, "%s: duplicate name %s", text_of(w, AT(AT_INDEX(path, i), "name")), quoted(w->arena, name));
+            warnings_add(w->out, "%s: duplicate name %s", warn_path(w, AT(AT_INDEX(path, i), "name")), warn_quoted(w, name));
     }
     for (uint32_t i = 0; i < pod_count(list); i++)
         if (!TEXT(&list->items[i], LocalObjectReference, name).n)
-            warnings_add(w->out, "%s: invalid empty name \"\"", text_of(w, AT(AT_INDEX(path, i), "name")));
+            warnings_add(w->out, "%s: invalid empty name \"\"", warn_path(w, AT(AT_INDEX(path, i), "name")));
     map_str_fini(&seen);
 }
 
@@ -542,14 +362,11 @@ static void warn_addresses(struct warn *w, const struct field_path *at)
 static void warn_spec(struct warn *w)
 {
     const struct field_path *at = AT(w->at, "spec"), *affinity_at = AT(at, "affinity");
-    const struct value *volumes = GET(w->spec, PodSpec, volumes), *overhead = GET(w->spec, PodSpec, overhead);
-    const struct value *affinity = GET(w->spec, PodSpec, affinity);
+    const struct value *overhead = GET(w->spec, PodSpec, overhead), *affinity = GET(w->spec, PodSpec, affinity);
     warn_nodes(w, at);
     warn_spread(w, at);
     warn_annotations(w);
     warn_volumes(w, at);
-    for (uint32_t i = 0; i < pod_count(volumes); i++)
-        warn_overlaps(w, &volumes->items[i]);
     warn_aliases(w, at);
     warn_pull_secrets(w, at);
     warn_fraction(w, overhead, "memory", AT(at, "overhead"));
@@ -560,7 +377,7 @@ static void warn_spec(struct warn *w)
     warn_ports(w, at);
     if (NUMBER(w->spec, PodSpec, terminationGracePeriodSeconds) < 0)
         warnings_add(w->out, "%s: must be >= 0; negative values are invalid and will be treated as 1",
-                     text_of(w, AT(at, "terminationGracePeriodSeconds")));
+                     warn_path(w, AT(at, "terminationGracePeriodSeconds")));
     warn_pod_terms(w, GET(affinity, Affinity, podAffinity), AT(affinity_at, "podAffinity"));
     warn_pod_terms(w, GET(affinity, Affinity, podAntiAffinity), AT(affinity_at, "podAntiAffinity"));
     warn_addresses(w, at);

@@ -141,6 +141,12 @@ status("an apparmor annotation in a status", {A: "unconfined"})
 status("wrong labels in a status", {"metadata.labels": {"a b": "c"}})
 status("amounts are rounded", {S + "containerStatuses": [dict(state(**RUNNING)[0], allocatedResources={"cpu": "100u"}, resources={"requests": {"cpu": "1500u"}})]})
 
+# ---- Pods that are being deleted ----
+GOES = {"spec.nodeName": "n", "metadata.deletionTimestamp": "2030-01-01T00:00:00Z"}
+update("a finalizer for a pod that goes", {"metadata.finalizers": ["a/b"]}, GOES)
+update("the image of a pod that goes", {C + "image": "j"}, GOES)
+status("the phase of a pod that goes", {S + "phase": "Succeeded"}, GOES)
+
 # ---- Ephemeral containers ----
 # (they cannot be in an old object, which is created: those that are kept are tested elsewhere)
 ephemeral("one", {"spec.ephemeralContainers": [container(name="e", stdin=True)]})
