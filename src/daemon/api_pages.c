@@ -79,13 +79,15 @@ static struct str version_json(struct api_pages *p)
     const struct component_versions *v = &p->o.gates->versions;
     return str_of(arena_printf(
         &p->arena,
-        "{\n  \"major\": \"%s\",\n  \"minor\": \"%s\",\n  \"emulationMajor\": \"%llu\",\n  \"emulationMinor\": \"%llu\",\n"
+        "{\n  \"major\": \"%s\",\n  \"minor\": \"%s\",\n  \"emulationMajor\": \"%llu\",\n  \"emulationMinor\": "
+        "\"%llu\",\n"
         "  \"minCompatibilityMajor\": \"%llu\",\n  \"minCompatibilityMinor\": \"%llu\",\n  \"gitVersion\": \"%.*s\",\n"
         "  \"gitCommit\": \"%s\",\n  \"gitTreeState\": \"%s\",\n  \"buildDate\": \"%s\",\n  \"goVersion\": \"%s\",\n"
         "  \"compiler\": \"%s\",\n  \"platform\": \"%s\"\n}",
         b->major, b->minor, (unsigned long long)v->emulated.major, (unsigned long long)v->emulated.minor,
         (unsigned long long)v->min_compatible.major, (unsigned long long)v->min_compatible.minor,
-        STR_ARG(apiserver_flags_version(p->o.flags)), b->git_commit, b->git_tree_state, b->build_date, "none, this is berth",
+        STR_ARG(apiserver_flags_version(p->o.flags)), b->git_commit, b->git_tree_state, b->build_date, "none, this is "
+                                                                                                       "berth",
         b->compiler, b->platform));
 }
 
