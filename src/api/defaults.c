@@ -212,6 +212,96 @@ static void fill_rows(struct draft *d)
     }
 }
 
+/* ---- Amounts ---- */
+
+/* Maps of amounts, of which none is finer than a thousandth; sorted by type. */
+static const struct {
+    const char *type, *field;
+} amounts[] = {
+    { "core/v1.ContainerStatus", "allocatedResources" },
+    { "core/v1.LimitRangeItem", "default" },
+    { "core/v1.LimitRangeItem", "defaultRequest" },
+    { "core/v1.LimitRangeItem", "max" },
+    { "core/v1.LimitRangeItem", "maxLimitRequestRatio" },
+    { "core/v1.LimitRangeItem", "min" },
+    { "core/v1.NodeStatus", "allocatable" },
+    { "core/v1.NodeStatus", "capacity" },
+    { "core/v1.PersistentVolumeClaimStatus", "allocatedResources" },
+    { "core/v1.PersistentVolumeClaimStatus", "capacity" },
+    { "core/v1.PersistentVolumeSpec", "capacity" },
+    { "core/v1.PodSpec", "overhead" },
+    { "core/v1.PodStatus", "allocatedResources" },
+    { "core/v1.ResourceQuotaSpec", "hard" },
+    { "core/v1.ResourceQuotaStatus", "hard" },
+    { "core/v1.ResourceQuotaStatus", "used" },
+    { "core/v1.ResourceRequirements", "limits" },
+    { "core/v1.ResourceRequirements", "requests" },
+    { "core/v1.VolumeResourceRequirements", "limits" },
+    { "core/v1.VolumeResourceRequirements", "requests" },
+};
+
+/* Rounded up where it is finer; true when it was. */
+static bool round_amount(struct arena *a, struct value *amount)
+{
+    struct quantity q;
+    struct err ignored;
+    bool exact;
+    err_init(&ignored, a);
+    if (quantity_parse(a, value_text(amount), &q, &ignored) ||
+        quantity_round_up(a, &q, QUANTITY_MILLI, &exact, &ignored) || exact)
+        return false;
+    *amount = value_string(quantity_text(a, &q));
+    return true;
+}
+
+static void round_map(struct draft *d, const char *field)
+{
+    const struct value *map = get(d, field);
+    struct value copy = *map;
+    bool changed = false;
+    for (uint32_t i = 0; map->kind == VALUE_MAP && i < map->n; i++) {
+        struct value amount = map->members[i].value;
+        if (!round_amount(d->arena, &amount))
+            continue;
+        if (!changed) {
+            copy.members = ARENA_NEW_N(d->arena, struct member, map->n);
+            memcpy(copy.members, map->members, map->n * sizeof(*copy.members));
+        }
+        copy.members[i].value = amount;
+        changed = true;
+    }
+    if (changed)
+        put(d, slot_of(d, field), copy);
+}
+
+static void round_amounts(struct draft *d)
+{
+    for (size_t i = 0; i < sizeof(amounts) / sizeof(amounts[0]); i++)
+        if (str_is(d->type->name, amounts[i].type))
+            round_map(d, amounts[i].field);
+}
+
+typedef bool takes_resource(struct str resource);
+
+/* The map with those members of `more` that it lacks and that `takes`; the members of both, sorted once. */
+static struct value fill_amounts(struct arena *a, const struct value *map, const struct value *more, takes_resource *takes)
+{
+    uint32_t n = map->kind == VALUE_MAP ? map->n : 0, n_more = more->kind == VALUE_MAP ? more->n : 0, n_old = n;
+    struct member *members = ARENA_NEW_N(a, struct member, n + n_more);
+    if (n)
+        memcpy(members, map->members, n * sizeof(*members));
+    for (uint32_t i = 0; i < n_more; i++)
+        if (takes(more->members[i].key) && !(n_old && value_member(map, more->members[i].key)))
+            members[n++] = more->members[i];
+    return n > n_old ? value_map(members, value_sort_members(members, n)) : *map;
+}
+
+static bool is_any(struct str resource)
+{
+    (void)resource;
+    return true;
+}
+
 /* ---- Functions of types inside others ---- */
 
 /* Always for the newest; a name that is none is somebody else's to refuse. */
@@ -360,11 +450,7 @@ static void fill_limit(struct draft *d)
         const char *to, *from;
     } steps[] = { { "default", "max" }, { "defaultRequest", "default" }, { "defaultRequest", "min" } };
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        struct value all = *get(d, steps[i].to);
-        const struct value *from = get(d, steps[i].from);
-        for (uint32_t k = 0; from->kind == VALUE_MAP && k < from->n; k++)
-            if (all.kind != VALUE_MAP || !value_member(&all, from->members[k].key))
-                all = edit_member(d->arena, &all, from->members[k].key, from->members[k].value);
+        struct value all = fill_amounts(d->arena, get(d, steps[i].to), get(d, steps[i].from), is_any);
         if (all.kind == VALUE_MAP)
             put(d, slot_of(d, steps[i].to), all);
     }
@@ -456,45 +542,10 @@ static void fill_definition(struct draft *d)
                                     edit_text("None")));
 }
 
-/* An amount finer than a thousandth is rounded up to one. */
-static void round_amounts(struct draft *d, const char *field)
-{
-    const struct value *map = get(d, field);
-    struct value copy = *map;
-    for (uint32_t i = 0; map->kind == VALUE_MAP && i < map->n; i++) {
-        struct quantity q;
-        struct err ignored;
-        bool exact;
-        err_init(&ignored, d->arena);
-        if (quantity_parse(d->arena, value_text(&map->members[i].value), &q, &ignored) ||
-            quantity_round_up(d->arena, &q, QUANTITY_MILLI, &exact, &ignored) || exact)
-            continue;
-        if (copy.members == map->members) {
-            copy.members = ARENA_NEW_N(d->arena, struct member, map->n);
-            memcpy(copy.members, map->members, map->n * sizeof(*copy.members));
-        }
-        copy.members[i].value = value_string(quantity_text(d->arena, &q));
-    }
-    if (copy.kind == VALUE_MAP && copy.members != map->members)
-        put(d, slot_of(d, field), copy);
-}
-
-static void fill_requirements(struct draft *d)
-{
-    round_amounts(d, "limits");
-    round_amounts(d, "requests");
-}
-
-static void fill_container_status(struct draft *d)
-{
-    round_amounts(d, "allocatedResources");
-}
-
 /* serviceAccount is the older name of serviceAccountName, which counts where both are given. */
 static void fill_pod_spec(struct draft *d)
 {
     struct str name = value_text(get(d, "serviceAccountName")), old = value_text(get(d, "serviceAccount"));
-    round_amounts(d, "overhead");
     if (!name.n && old.n)
         put(d, slot_of(d, "serviceAccountName"), value_string(old));
     else if (!str_eq(name, old))
@@ -512,27 +563,6 @@ static void set_path(struct draft *d, const char *path, struct value to)
 static const struct value *at_path(const struct draft *d, const char *path)
 {
     return value_path(d->type, &d->value, path);
-}
-
-typedef bool takes_resource(struct str resource);
-
-/* The map with those members of `more` that it lacks and that `takes`; the members of both, sorted once. */
-static struct value fill_amounts(struct arena *a, const struct value *map, const struct value *more, takes_resource *takes)
-{
-    uint32_t n = map->kind == VALUE_MAP ? map->n : 0, n_more = more->kind == VALUE_MAP ? more->n : 0, n_old = n;
-    struct member *members = ARENA_NEW_N(a, struct member, n + n_more);
-    if (n)
-        memcpy(members, map->members, n * sizeof(*members));
-    for (uint32_t i = 0; i < n_more; i++)
-        if (takes(more->members[i].key) && !(n_old && value_member(map, more->members[i].key)))
-            members[n++] = more->members[i];
-    return n > n_old ? value_map(members, value_sort_members(members, n)) : *map;
-}
-
-static bool is_any(struct str resource)
-{
-    (void)resource;
-    return true;
 }
 
 /* A limit without a request is the request, too. */
@@ -836,13 +866,9 @@ static const struct function last_functions[] = {
     { "core/v1.Namespace", fill_namespace },
     { "core/v1.NodeStatus", fill_node_status },
     { "core/v1.PersistentVolume", fill_persistent_volume },
-    { "core/v1.ContainerStatus", fill_container_status },
     { "core/v1.Pod", fill_pod },
     { "core/v1.PodSpec", fill_pod_spec },
-    { "core/v1.PodStatus", fill_container_status },
     { "core/v1.PodTemplateSpec", drop_init_annotations },
-    { "core/v1.ResourceRequirements", fill_requirements },
-    { "core/v1.VolumeResourceRequirements", fill_requirements },
     { "core/v1.ReplicationController", fill_replication_controller },
     { "core/v1.ServicePort", fill_service_port },
     { "core/v1.Service", fill_balancer_modes },
@@ -904,6 +930,7 @@ static bool fill_struct(struct arena *a, const struct type *t, struct value *v)
             put(&d, slot, inside);
     }
     call(&d, last_functions, sizeof(last_functions) / sizeof(last_functions[0]));
+    round_amounts(&d);
     bool changed = d.value.slots != v->slots;
     *v = d.value;
     return changed;
@@ -915,7 +942,7 @@ static const char *const objects[] = {
     "autoscaling/v1.HorizontalPodAutoscaler", "autoscaling/v2.HorizontalPodAutoscaler", "batch/v1.CronJob",
     "batch/v1.Job", "core/v1.LimitRange", "core/v1.Namespace", "core/v1.Node", "core/v1.PersistentVolume",
     "core/v1.PersistentVolumeClaim", "core/v1.Pod", "core/v1.PodTemplate", "core/v1.ReplicationController",
-    "core/v1.Secret", "core/v1.Service", "scheduling.k8s.io/v1.PriorityClass", "storage.k8s.io/v1.CSIDriver",
+    "core/v1.ResourceQuota", "core/v1.Secret", "core/v1.Service", "scheduling.k8s.io/v1.PriorityClass", "storage.k8s.io/v1.CSIDriver",
     "storage.k8s.io/v1.StorageClass",
     "admissionregistration.k8s.io/v1.MutatingAdmissionPolicy", "admissionregistration.k8s.io/v1.MutatingAdmissionPolicyBinding",
     "admissionregistration.k8s.io/v1.MutatingWebhookConfiguration",
