@@ -175,9 +175,11 @@ static struct field_value shown_versions(const struct place *versions)
     struct value *items = ARENA_NEW_N(a, struct value, place_n(versions));
     for (uint32_t i = 0; i < place_n(versions); i++)
         items[i] = versions->value->items[i];
-    for (size_t f = 0; f < N_BY_VERSION; f++)
-        for (uint32_t i = 0; is_common(versions, by_version[f]) && i < place_n(versions); i++)
+    for (size_t f = 0; f < N_BY_VERSION; f++) {
+        bool common = is_common(versions, by_version[f]);
+        for (uint32_t i = 0; common && i < place_n(versions); i++)
             items[i] = edit_set(a, versions->type, &items[i], by_version[f], (struct value){ 0 });
+    }
     struct value list = value_list(items, place_n(versions));
     struct place shown = *versions;
     if (place_is_set(versions))
