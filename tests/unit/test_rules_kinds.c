@@ -300,7 +300,8 @@ TEST(services_get_families_once)
         if (rows[i].address)
             s = edit_set(&w.arena, t, &s, "spec.clusterIP", edit_text(rows[i].address));
         if (rows[i].selector)
-            s = edit_set(&w.arena, t, &s, "spec.selector", edit_member(&w.arena, &none, str_of(rows[i].selector), edit_text("b")));
+            s = edit_set(&w.arena, t, &s, "spec.selector",
+                         edit_member(&w.arena, &none, str_of(rows[i].selector), edit_text("b")));
         if (rows[i].policy)
             s = edit_set(&w.arena, t, &s, "spec.ipFamilyPolicy", edit_text(rows[i].policy));
         struct value begun = service_begin(&w.context, &s, NULL, &errs);
