@@ -1,6 +1,7 @@
 /* tests/typed_dump.c - see typed_dump.h. */
 #include "tests/typed_dump.h"
 
+#include "forms/device.h"
 #include "forms/lease.h"
 #include "forms/namespace.h"
 #include "forms/node.h"
@@ -391,6 +392,25 @@ static void dump_lease(const struct dump *d, const struct lease *l)
     ADD(d, " duration%d transitions%d", l->duration_s, l->transitions);
 }
 
+/* Nothing but the metadata is kept of these. */
+static void dump_resource_claim(const struct dump *d, const struct resource_claim *c)
+{
+    (void)d;
+    (void)c;
+}
+
+static void dump_resource_slice(const struct dump *d, const struct resource_slice *s)
+{
+    (void)d;
+    (void)s;
+}
+
+static void dump_device_class(const struct dump *d, const struct device_class *c)
+{
+    (void)d;
+    (void)c;
+}
+
 /* ---- The table ---- */
 
 #define KINDS(X)                                                                                   \
@@ -410,6 +430,9 @@ static void dump_lease(const struct dump *d, const struct lease *l)
     X(pdb, "policy/v1", "PodDisruptionBudget")                                                     \
     X(priority_class, "scheduling.k8s.io/v1", "PriorityClass")                                     \
     X(namespace, "v1", "Namespace")                                                                \
+    X(resource_claim, "resource.k8s.io/v1", "ResourceClaim")                                       \
+    X(resource_slice, "resource.k8s.io/v1", "ResourceSlice")                                       \
+    X(device_class, "resource.k8s.io/v1", "DeviceClass")                                           \
     X(lease, "coordination.k8s.io/v1", "Lease")
 
 #define X(name, version, kind)                                                                     \

@@ -63,6 +63,18 @@ def stop(child):
             child.wait()
 
 
+def status_mib(pid, field):
+    """VmRSS: what a process has in memory now; VmHWM: the most it ever had."""
+    with open("/proc/%d/status" % pid) as lines:
+        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(field + ":"))
+
+
+def cpu_seconds(pid):
+    with open("/proc/%d/stat" % pid) as text:
+        fields = text.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Servers:
     """etcd and kube-apiserver with their data in `folder`."""
 

@@ -1,16 +1,18 @@
 /* bench/live/stand_in.c - the program around the stand-in API server of stand_in.h.
  *
- *     bench-stand-in [--listen ADDRESS] [--kubeconfig FILE] [--plain] [--nodes N] [--pods N] [--later N]
+ *     bench-stand-in [--listen ADDRESS] [--kubeconfig FILE] [--plain] [--nodes N] [--pods N] [--placed N] [--later N]
  *                    [--expect N [--quit]] [-f FILE...] [--token TOKEN] [--requests FILE] [--explain FILE]
  *                    [--page N] [--expire] [--no-streaming] [--forbid RESOURCE...] [--forbid-all RESOURCE...]
  *                    [--not-served RESOURCE...]
  *
  * Serves HTTP/2 and HTTP/1.1 over TLS with a certificate that it makes, or --plain without; --kubeconfig writes the
- * file that leads to it. It begins with N nodes and N pods without a node; when those are bound, --later creates N more
- * at once. After --expect bindings, and at the end (SIGTERM, SIGINT), it prints one line of JSON with what it counted.
+ * file that leads to it. It begins with N nodes, N pods without a node and N that are placed on them; when the former are
+ * bound, --later creates N more at once. After --expect bindings, and at the end (SIGTERM, SIGINT), it prints one line of
+ * JSON with what it counted.
  *
  * For tests: -f reads a JSON List; --page bounds pages; --expire answers 410 to the first continue token; --forbid
- * answers 403 to lists, --forbid-all to lists of all namespaces; --requests writes a line a request. */
+ * answers 403 to lists, --forbid-all to lists of all namespaces; --requests writes a line a request, with its Accept and
+ * Content-Type. */
 #include "bench/live/stand_in.h"
 
 #include <signal.h>
@@ -55,7 +57,8 @@ static void make_nodes(struct stand_in *x)
     }
 }
 
-static void make_pods(struct stand_in *x, const char *prefix, uint32_t n)
+/* On nodes, in turn, or on none. */
+static void make_pods(struct stand_in *x, const char *prefix, uint32_t n, bool placed)
 {
     struct shelf *f = store_shelf(x, STR(""), STR("v1"), STR("pods"));
     for (uint32_t i = 0; i < n; i++) {
@@ -63,10 +66,12 @@ static void make_pods(struct stand_in *x, const char *prefix, uint32_t n)
         create_json(x, f, "default",
                     str_of(arena_printf(
                         &x->scratch,
-                        "{\"metadata\":{\"name\":\"%s-%u\"},\"spec\":{\"schedulerName\":\"default-scheduler\",\"priority\":0,"
+                        "{\"metadata\":{\"name\":\"%s-%u\"},\"spec\":{%s\"schedulerName\":\"default-scheduler\",\"priority\":0,"
                         "\"containers\":[{\"name\":\"pause\",\"image\":\"registry.example.com/pause:1\",\"resources\":{"
-                        "\"requests\":{\"cpu\":\"10m\",\"memory\":\"10Mi\"}}}]},\"status\":{\"phase\":\"Pending\"}}",
-                        prefix, i)));
+                        "\"requests\":{\"cpu\":\"10m\",\"memory\":\"10Mi\"}}}]},\"status\":{\"phase\":\"%s\"}}",
+                        prefix, i,
+                        placed ? arena_printf(&x->scratch, "\"nodeName\":\"node-%u\",", i % x->o.n_nodes) : "",
+                        placed ? "Running" : "Pending")));
     }
 }
 
@@ -180,7 +185,7 @@ void stand_in_bound(struct stand_in *x)
     if (c->n_binds == x->o.n_pods && x->o.n_later) { /* the figures are about these, then */
         report(x);
         *c = (struct stand_in_counts){ .asked_ns = c->last_bind_ns };
-        make_pods(x, "later", x->o.n_later);
+        make_pods(x, "later", x->o.n_later, false);
         x->o.n_later = 0;
     } else if (c->n_binds == x->o.expect) {
         report(x);
@@ -229,6 +234,8 @@ static void take_value(struct stand_in_options *o, const char *name, const char 
         o->n_nodes = number_option(value);
     else if (strcmp(name, "--pods") == 0)
         o->n_pods = number_option(value);
+    else if (strcmp(name, "--placed") == 0)
+        o->n_placed = number_option(value);
     else if (strcmp(name, "--later") == 0)
         o->n_later = number_option(value);
     else if (strcmp(name, "--page") == 0)
@@ -315,7 +322,10 @@ static void fill(struct stand_in *x)
     for (size_t i = 0; i < x->o.files.n; i++)
         load_file(x, x->o.files.at[i]);
     make_nodes(x);
-    make_pods(x, "pod", x->o.n_pods);
+    if (x->o.n_placed && !x->o.n_nodes)
+        die("placed pods need nodes");
+    make_pods(x, "placed", x->o.n_placed, true);
+    make_pods(x, "pod", x->o.n_pods, false);
 }
 
 static void serve(struct stand_in *x)

@@ -64,7 +64,7 @@ struct shelf {
 };
 
 struct stand_in_options {
-    uint32_t n_nodes, n_pods, n_later, page;
+    uint32_t n_nodes, n_pods, n_placed, n_later, page;
     uint64_t expect;
     bool plain, no_streaming, expire, quit;
     const char *address, *kubeconfig, *token, *requests, *explain;

@@ -546,13 +546,19 @@ static bool is_allowed(const struct stand_in *x, const struct head *r)
     return str_starts(given, STR("Bearer ")) && str_is(str_from(given, 7), x->o.token);
 }
 
+static void note_request(FILE *to, const struct head *r)
+{
+    struct str accept = headers_get(&r->headers, "accept"), type = headers_get(&r->headers, "content-type");
+    fprintf(to, "%.*s %.*s accept=%.*s type=%.*s\n", STR_ARG(r->method), STR_ARG(r->target), STR_ARG(accept), STR_ARG(type));
+}
+
 void stand_in_handle(void *context, struct stream *s, const struct head *r)
 {
     struct stand_in *x = context;
     arena_reset(&x->scratch);
     x->counts.n_requests++;
     if (x->requests)
-        fprintf(x->requests, "%.*s %.*s\n", STR_ARG(r->method), STR_ARG(r->target));
+        note_request(x->requests, r);
     struct place at = find_place(x, r);
     if (!is_allowed(x, r))
         answer_status(x, s, at.wants, 401, "Unauthorized", "Unauthorized");

@@ -1,10 +1,10 @@
 /* api/admit.c - see admit.h. */
 #include "api/admit.h"
 
-
 #include "api/edit.h"
 #include "api/pod_sums.h"
 #include "api/quantity.h"
+#include "base/strbuf.h"
 
 static const struct type *pod_type(void)
 {
@@ -62,12 +62,17 @@ enum err_code admit_priority(struct arena *a, const struct value *pod, const str
                        "the integer value of priority (%lld) must not be provided in pod spec; priority admission "
                        "controller computed %lld from the given PriorityClass name",
                        (long long)given->i, (long long)priority);
+    const struct value *own = at(pod, "spec.preemptionPolicy");
+    if (own->kind == VALUE_STRING && !value_equal(own, &policy))
+        return err_set(e, ERR_FORBIDDEN,
+                       "the string value of PreemptionPolicy (%.*s) must not be provided in pod spec; priority "
+                       "admission controller computed %.*s from the given PriorityClass name",
+                       STR_ARG(value_text(own)), STR_ARG(value_text(&policy)));
     *ret_pod = *pod;
     set(a, ret_pod, "spec.priority", value_int(priority));
     if (name.n)
         set(a, ret_pod, "spec.priorityClassName", value_string(name));
-    if (at(pod, "spec.preemptionPolicy")->kind == VALUE_ABSENT)
-        set(a, ret_pod, "spec.preemptionPolicy", policy);
+    set(a, ret_pod, "spec.preemptionPolicy", policy);
     return ERR_OK;
 }
 
@@ -129,7 +134,7 @@ static enum err_code add_selector(struct arena *a, struct value *pod, const stru
         const struct value *own = all.kind == VALUE_MAP ? value_member(&all, key) : NULL;
         if (own && !value_equal(own, &more->members[i].value))
             return err_set(e, ERR_FORBIDDEN,
-                           "pod rejected: conflict: runtimeClass.scheduling.nodeSelector[%.*s] = %.*s; "
+                           "conflict: runtimeClass.scheduling.nodeSelector[%.*s] = %.*s; "
                            "pod.spec.nodeSelector[%.*s] = %.*s",
                            STR_ARG(key), STR_ARG(value_text(&more->members[i].value)), STR_ARG(key),
                            STR_ARG(value_text(own)));
@@ -185,22 +190,23 @@ static bool is_for(const struct value *item, const char *type)
     return str_is(value_text(value_path(item_type(), item, "type")), type);
 }
 
-/* Adds to `names` what was filled in: "cpu, memory". */
-static struct value fill_from(struct arena *a, struct value own, const struct value *given, const char **names)
+/* Adds to `note` what was filled in: "cpu, memory". Returns how much that was. */
+static uint32_t fill_from(struct arena *a, struct value *own, const struct value *given, struct strbuf *note)
 {
+    uint32_t n = 0;
     for (uint32_t i = 0; given->kind == VALUE_MAP && i < given->n; i++) {
         struct str key = given->members[i].key;
-        if (own.kind == VALUE_MAP && value_member(&own, key))
+        if (own->kind == VALUE_MAP && value_member(own, key))
             continue;
-        own = edit_member(a, &own, key, given->members[i].value);
-        *names = arena_printf(a, "%s%s%.*s", *names, **names ? ", " : "", STR_ARG(key));
+        *own = edit_member(a, own, key, given->members[i].value);
+        strbuf_printf(note, "%s%.*s", n++ ? ", " : note->n ? "; " : "", STR_ARG(key));
     }
-    return own;
+    return n;
 }
 
 /* Appends what was done to `note`: "cpu request for container c; cpu limit for container c". */
 static struct value fill_container(struct arena *a, const struct value *container, const struct value *item,
-                                   const char *sort, const char **note)
+                                   const char *sort, struct strbuf *note)
 {
     static const struct {
         const char *path, *from, *word;
@@ -208,20 +214,18 @@ static struct value fill_container(struct arena *a, const struct value *containe
     const struct type *t = schema_type(STR("core/v1.Container"));
     struct value changed = *container;
     for (size_t i = 0; i < 2; i++) {
-        const char *names = "";
-        struct value filled = fill_from(a, *value_path(t, &changed, parts[i].path),
-                                        value_path(item_type(), item, parts[i].from), &names);
-        if (!*names)
+        struct value filled = *value_path(t, &changed, parts[i].path);
+        if (!fill_from(a, &filled, value_path(item_type(), item, parts[i].from), note))
             continue;
         changed = edit_set(a, t, &changed, parts[i].path, filled);
-        *note = arena_printf(a, "%s%s%s %s for %s %.*s", *note, **note ? "; " : "", names, parts[i].word, sort,
-                             STR_ARG(value_text(value_path(t, container, "name"))));
+        strbuf_printf(note, " %s for %s %.*s", parts[i].word, sort,
+                      STR_ARG(value_text(value_path(t, container, "name"))));
     }
     return changed;
 }
 
 static void fill_containers(struct arena *a, struct value *pod, const char *path, const struct value *item,
-                            const char *sort, const char **note)
+                            const char *sort, struct strbuf *note)
 {
     const struct value *list = at(pod, path);
     if (list->kind != VALUE_LIST)
@@ -232,33 +236,57 @@ static void fill_containers(struct arena *a, struct value *pod, const char *path
     set(a, pod, path, value_list(items, list->n));
 }
 
-static void fill_pod(struct arena *a, struct value *pod, const struct value *range)
+struct value admit_limit_defaults(struct arena *a, const struct value *pod, const struct value *range)
 {
     const struct value *items = items_of(range);
-    const char *note = "";
+    struct value changed = *pod;
+    struct strbuf note;
+    strbuf_init(&note, STRBUF_NO_MAX);
     for (uint32_t i = 0; items->kind == VALUE_LIST && i < items->n; i++) {
         if (!is_for(&items->items[i], "Container"))
             continue;
-        fill_containers(a, pod, "spec.containers", &items->items[i], "container", &note);
-        fill_containers(a, pod, "spec.initContainers", &items->items[i], "init container", &note);
+        fill_containers(a, &changed, "spec.containers", &items->items[i], "container", &note);
+        fill_containers(a, &changed, "spec.initContainers", &items->items[i], "init container", &note);
     }
-    if (*note)
-        set(a, pod, "metadata.annotations",
-            edit_member(a, at(pod, "metadata.annotations"), STR("kubernetes.io/limit-ranger"),
-                        edit_text(arena_printf(a, "LimitRanger plugin set: %s", note))));
+    if (note.n) {
+        const char *text = arena_printf(a, "LimitRanger plugin set: %.*s", STR_ARG(strbuf_str(&note)));
+        set(a, &changed, "metadata.annotations",
+            edit_member(a, at(&changed, "metadata.annotations"), STR("kubernetes.io/limit-ranger"), edit_text(text)));
+    }
+    strbuf_fini(&note);
+    return changed;
 }
 
 /* ---- LimitRanges: what is refused ---- */
 
+enum { LIMIT_FINDINGS_MAX = 100 }; /* of one range; further ones are not told */
+
 struct findings {
     struct arena *a;
-    const char *text; /* joined by commas */
+    const char *texts[LIMIT_FINDINGS_MAX];
     unsigned n;
 };
 
+/* What was found already, about another container, is told once. */
 static void found(struct findings *f, const char *text)
 {
-    f->text = f->n++ ? arena_printf(f->a, "%s, %s", f->text, text) : text;
+    for (unsigned i = 0; i < f->n; i++)
+        if (strcmp(f->texts[i], text) == 0)
+            return;
+    if (f->n < LIMIT_FINDINGS_MAX)
+        f->texts[f->n++] = text;
+}
+
+static enum err_code findings_error(const struct findings *f, struct err *e)
+{
+    struct strbuf all;
+    strbuf_init(&all, ERR_MESSAGE_BYTES_MAX);
+    for (unsigned i = 0; i < f->n; i++)
+        strbuf_printf(&all, "%s%s", i ? ", " : "", f->texts[i]);
+    const char *format = f->n > 1 ? "[%.*s]" : "%.*s";
+    enum err_code rc = f->n ? err_set(e, ERR_FORBIDDEN, format, STR_ARG(strbuf_str(&all))) : ERR_OK;
+    strbuf_fini(&all);
+    return rc;
 }
 
 /* What one container or the whole pod has. */
@@ -279,7 +307,8 @@ static void check_min(struct findings *f, struct str key, const struct quantity 
 {
     struct quantity request, limit;
     struct str text = quantity_text(f->a, min);
-    const char *begin = arena_printf(f->a, "minimum %.*s usage per %s is %.*s", STR_ARG(key), asked->sort, STR_ARG(text));
+    const char *begin = arena_printf(f->a, "minimum %.*s usage per %s is %.*s", STR_ARG(key), asked->sort,
+                                     STR_ARG(text));
     if (!amount_of(f->a, &asked->requests, key, &request))
         found(f, arena_printf(f->a, "%s.  No request is specified", begin));
     else if (quantity_cmp(&request, min) < 0)
@@ -292,12 +321,26 @@ static void check_max(struct findings *f, struct str key, const struct quantity 
 {
     struct quantity request, limit;
     struct str text = quantity_text(f->a, max);
-    const char *begin = arena_printf(f->a, "maximum %.*s usage per %s is %.*s", STR_ARG(key), asked->sort, STR_ARG(text));
+    const char *begin = arena_printf(f->a, "maximum %.*s usage per %s is %.*s", STR_ARG(key), asked->sort,
+                                     STR_ARG(text));
     if (!amount_of(f->a, &asked->limits, key, &limit))
         found(f, arena_printf(f->a, "%s.  No limit is specified", begin));
     else if (quantity_cmp(&limit, max) > 0)
         found(f, arena_printf(f->a, "%s, but limit is %.*s", begin, STR_ARG(quantity_text(f->a, &limit))));
     else if (amount_of(f->a, &asked->requests, key, &request) && quantity_cmp(&request, max) > 0)
+        found(f, arena_printf(f->a, "%s, but request is %.*s", begin, STR_ARG(quantity_text(f->a, &request))));
+}
+
+/* Of claims, which have no limits. */
+static void check_max_request(struct findings *f, struct str key, const struct quantity *max, const struct asked *asked)
+{
+    struct quantity request;
+    struct str text = quantity_text(f->a, max);
+    const char *begin = arena_printf(f->a, "maximum %.*s usage per %s is %.*s", STR_ARG(key), asked->sort,
+                                     STR_ARG(text));
+    if (!amount_of(f->a, &asked->requests, key, &request))
+        found(f, arena_printf(f->a, "%s.  No request is specified", begin));
+    else if (quantity_cmp(&request, max) > 0)
         found(f, arena_printf(f->a, "%s, but request is %.*s", begin, STR_ARG(quantity_text(f->a, &request))));
 }
 
@@ -318,20 +361,22 @@ static void check_ratio(struct findings *f, struct str key, const struct quantit
     }
 }
 
+typedef void bound_check(struct findings *f, struct str key, const struct quantity *bound, const struct asked *asked);
+
+static void check_bounds(struct findings *f, const struct value *map, bound_check *check, const struct asked *asked)
+{
+    for (uint32_t k = 0; map->kind == VALUE_MAP && k < map->n; k++) {
+        struct quantity bound;
+        if (amount_of(f->a, map, map->members[k].key, &bound))
+            check(f, map->members[k].key, &bound, asked);
+    }
+}
+
 static void check_item(struct findings *f, const struct value *item, const struct asked *asked)
 {
-    static const struct {
-        const char *field;
-        void (*check)(struct findings *f, struct str key, const struct quantity *bound, const struct asked *asked);
-    } bounds[] = { { "min", check_min }, { "max", check_max }, { "maxLimitRequestRatio", check_ratio } };
-    for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
-        const struct value *map = value_path(item_type(), item, bounds[i].field);
-        for (uint32_t k = 0; map->kind == VALUE_MAP && k < map->n; k++) {
-            struct quantity bound;
-            if (amount_of(f->a, map, map->members[k].key, &bound))
-                bounds[i].check(f, map->members[k].key, &bound, asked);
-        }
-    }
+    check_bounds(f, value_path(item_type(), item, "min"), check_min, asked);
+    check_bounds(f, value_path(item_type(), item, "max"), check_max, asked);
+    check_bounds(f, value_path(item_type(), item, "maxLimitRequestRatio"), check_ratio, asked);
 }
 
 static void check_containers(struct findings *f, const struct value *pod, const char *path, const struct value *item)
@@ -343,18 +388,44 @@ static void check_containers(struct findings *f, const struct value *pod, const 
                                              *value_path(t, &list->items[i], "resources.limits") });
 }
 
-static void check_range(struct findings *f, const struct value *pod, const struct value *range)
+/* A range for pods is about what their containers have; overhead does not count. */
+static struct asked whole_pod(struct arena *a, const struct value *pod)
 {
+    struct value bare = *pod;
+    set(a, &bare, "spec.overhead", (struct value){ 0 });
+    return (struct asked){ "Pod", pod_sum(a, &bare, "requests"), pod_sum(a, &bare, "limits") };
+}
+
+enum err_code admit_check_limits(struct arena *a, const struct value *pod, const struct value *range, struct err *e)
+{
+    struct findings f = { .a = a };
     const struct value *items = items_of(range);
     for (uint32_t i = 0; items->kind == VALUE_LIST && i < items->n; i++) {
         const struct value *item = &items->items[i];
         if (is_for(item, "Container")) {
-            check_containers(f, pod, "spec.containers", item);
-            check_containers(f, pod, "spec.initContainers", item);
+            check_containers(&f, pod, "spec.containers", item);
+            check_containers(&f, pod, "spec.initContainers", item);
         } else if (is_for(item, "Pod")) {
-            check_item(f, item, &(struct asked){ "Pod", pod_sum(f->a, pod, "requests"), pod_sum(f->a, pod, "limits") });
+            struct asked asked = whole_pod(a, pod);
+            check_item(&f, item, &asked);
         }
     }
+    return findings_error(&f, e);
+}
+
+enum err_code admit_check_claim_limits(struct arena *a, const struct value *claim, const struct value *range,
+                                       struct err *e)
+{
+    struct findings f = { .a = a };
+    const struct type *t = schema_type(STR("core/v1.PersistentVolumeClaim"));
+    struct asked asked = { "PersistentVolumeClaim", *value_path(t, claim, "spec.resources.requests"), { 0 } };
+    const struct value *items = items_of(range);
+    for (uint32_t i = 0; items->kind == VALUE_LIST && i < items->n; i++)
+        if (is_for(&items->items[i], "PersistentVolumeClaim")) {
+            check_bounds(&f, value_path(item_type(), &items->items[i], "min"), check_min, &asked);
+            check_bounds(&f, value_path(item_type(), &items->items[i], "max"), check_max_request, &asked);
+        }
+    return findings_error(&f, e);
 }
 
 enum err_code admit_limit_ranges(struct arena *a, const struct value *pod, const struct value *const *ranges, size_t n,
@@ -362,12 +433,10 @@ enum err_code admit_limit_ranges(struct arena *a, const struct value *pod, const
 {
     struct value changed = *pod;
     for (size_t i = 0; i < n; i++)
-        fill_pod(a, &changed, ranges[i]);
-    struct findings f = { a, "", 0 };
+        changed = admit_limit_defaults(a, &changed, ranges[i]);
     for (size_t i = 0; i < n; i++)
-        check_range(&f, &changed, ranges[i]);
-    if (f.n)
-        return err_set(e, ERR_FORBIDDEN, f.n > 1 ? "[%s]" : "%s", f.text);
+        if (admit_check_limits(a, &changed, ranges[i], e))
+            return e->code;
     *ret_pod = changed;
     return ERR_OK;
 }

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "api/defaults_priv.h"
 #include "api/edit.h"
 #include "api/image_name.h"
 #include "api/pod_sums.h"
@@ -44,11 +45,6 @@ static const struct row rows[] = { /* sorted by type */
     { "apps/v1.DeploymentSpec", "revisionHistoryLimit", "10" },
     { "apps/v1.DeploymentStrategy", "type", "\"RollingUpdate\"" },
     { "apps/v1.ReplicaSetSpec", "replicas", "1" },
-    { "apps/v1.RollingUpdateDaemonSet", "maxSurge", "0" },
-    { "apps/v1.RollingUpdateDaemonSet", "maxUnavailable", "1" },
-    { "apps/v1.RollingUpdateDeployment", "maxSurge", "\"25%\"" },
-    { "apps/v1.RollingUpdateDeployment", "maxUnavailable", "\"25%\"" },
-    { "apps/v1.RollingUpdateStatefulSetStrategy", "partition", "0" },
     { "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy", "whenDeleted", "\"Retain\"" },
     { "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy", "whenScaled", "\"Retain\"" },
     { "apps/v1.StatefulSetSpec", "persistentVolumeClaimRetentionPolicy", "{}" },
@@ -56,13 +52,13 @@ static const struct row rows[] = { /* sorted by type */
     { "apps/v1.StatefulSetSpec", "replicas", "1" },
     { "apps/v1.StatefulSetSpec", "revisionHistoryLimit", "10" },
     { "apps/v1.StatefulSetUpdateStrategy", "type", "\"RollingUpdate\"" },
+    { "autoscaling/v1.HorizontalPodAutoscalerSpec", "minReplicas", "1" },
+    { "autoscaling/v2.HorizontalPodAutoscalerSpec", "minReplicas", "1" },
     { "batch/v1.CronJobSpec", "concurrencyPolicy", "\"Allow\"" },
     { "batch/v1.CronJobSpec", "failedJobsHistoryLimit", "1" },
     { "batch/v1.CronJobSpec", "successfulJobsHistoryLimit", "3" },
     { "batch/v1.CronJobSpec", "suspend", "false" },
-    { "batch/v1.JobSpec", "completionMode", "\"NonIndexed\"" },
-    { "batch/v1.JobSpec", "manualSelector", "false" },
-    { "batch/v1.JobSpec", "suspend", "false" },
+    { "batch/v1.PodFailurePolicyOnPodConditionsPattern", "status", "\"True\"" },
     { "core/v1.AzureDiskVolumeSource", "readOnly", "false" },
     { "core/v1.ConfigMapVolumeSource", "defaultMode", "420" },
     { "core/v1.Container", "terminationMessagePath", "\"/dev/termination-log\"" },
@@ -216,6 +212,96 @@ static void fill_rows(struct draft *d)
     }
 }
 
+/* ---- Amounts ---- */
+
+/* Maps of amounts, of which none is finer than a thousandth; sorted by type. */
+static const struct {
+    const char *type, *field;
+} amounts[] = {
+    { "core/v1.ContainerStatus", "allocatedResources" },
+    { "core/v1.LimitRangeItem", "default" },
+    { "core/v1.LimitRangeItem", "defaultRequest" },
+    { "core/v1.LimitRangeItem", "max" },
+    { "core/v1.LimitRangeItem", "maxLimitRequestRatio" },
+    { "core/v1.LimitRangeItem", "min" },
+    { "core/v1.NodeStatus", "allocatable" },
+    { "core/v1.NodeStatus", "capacity" },
+    { "core/v1.PersistentVolumeClaimStatus", "allocatedResources" },
+    { "core/v1.PersistentVolumeClaimStatus", "capacity" },
+    { "core/v1.PersistentVolumeSpec", "capacity" },
+    { "core/v1.PodSpec", "overhead" },
+    { "core/v1.PodStatus", "allocatedResources" },
+    { "core/v1.ResourceQuotaSpec", "hard" },
+    { "core/v1.ResourceQuotaStatus", "hard" },
+    { "core/v1.ResourceQuotaStatus", "used" },
+    { "core/v1.ResourceRequirements", "limits" },
+    { "core/v1.ResourceRequirements", "requests" },
+    { "core/v1.VolumeResourceRequirements", "limits" },
+    { "core/v1.VolumeResourceRequirements", "requests" },
+};
+
+/* Rounded up where it is finer; true when it was. */
+static bool round_amount(struct arena *a, struct value *amount)
+{
+    struct quantity q;
+    struct err ignored;
+    bool exact;
+    err_init(&ignored, a);
+    if (quantity_parse(a, value_text(amount), &q, &ignored) ||
+        quantity_round_up(a, &q, QUANTITY_MILLI, &exact, &ignored) || exact)
+        return false;
+    *amount = value_string(quantity_text(a, &q));
+    return true;
+}
+
+static void round_map(struct draft *d, const char *field)
+{
+    const struct value *map = get(d, field);
+    struct value copy = *map;
+    bool changed = false;
+    for (uint32_t i = 0; map->kind == VALUE_MAP && i < map->n; i++) {
+        struct value amount = map->members[i].value;
+        if (!round_amount(d->arena, &amount))
+            continue;
+        if (!changed) {
+            copy.members = ARENA_NEW_N(d->arena, struct member, map->n);
+            memcpy(copy.members, map->members, map->n * sizeof(*copy.members));
+        }
+        copy.members[i].value = amount;
+        changed = true;
+    }
+    if (changed)
+        put(d, slot_of(d, field), copy);
+}
+
+static void round_amounts(struct draft *d)
+{
+    for (size_t i = 0; i < sizeof(amounts) / sizeof(amounts[0]); i++)
+        if (str_is(d->type->name, amounts[i].type))
+            round_map(d, amounts[i].field);
+}
+
+typedef bool takes_resource(struct str resource);
+
+/* The map with those members of `more` that it lacks and that `takes`; the members of both, sorted once. */
+static struct value fill_amounts(struct arena *a, const struct value *map, const struct value *more, takes_resource *takes)
+{
+    uint32_t n = map->kind == VALUE_MAP ? map->n : 0, n_more = more->kind == VALUE_MAP ? more->n : 0, n_old = n;
+    struct member *members = ARENA_NEW_N(a, struct member, n + n_more);
+    if (n)
+        memcpy(members, map->members, n * sizeof(*members));
+    for (uint32_t i = 0; i < n_more; i++)
+        if (takes(more->members[i].key) && !(n_old && value_member(map, more->members[i].key)))
+            members[n++] = more->members[i];
+    return n > n_old ? value_map(members, value_sort_members(members, n)) : *map;
+}
+
+static bool is_any(struct str resource)
+{
+    (void)resource;
+    return true;
+}
+
 /* ---- Functions of types inside others ---- */
 
 /* Always for the newest; a name that is none is somebody else's to refuse. */
@@ -267,12 +353,31 @@ static void fill_service(struct draft *d)
         fill(d, "allocateLoadBalancerNodePorts", value_bool(true));
 }
 
-/* The strategy's own struct is made only for the strategy that has one. */
+static const struct row rolling_rows[] = {
+    { "apps/v1.RollingUpdateDaemonSet", "maxSurge", "0" },
+    { "apps/v1.RollingUpdateDaemonSet", "maxUnavailable", "1" },
+    { "apps/v1.RollingUpdateDeployment", "maxSurge", "\"25%\"" },
+    { "apps/v1.RollingUpdateDeployment", "maxUnavailable", "\"25%\"" },
+    { "apps/v1.RollingUpdateStatefulSetStrategy", "partition", "0" },
+};
+
+/* The strategy's own struct is made and filled only for the strategy that has one. */
 static void fill_rolling_update(struct draft *d)
 {
+    if (!str_is(value_text(get(d, "type")), "RollingUpdate"))
+        return;
     int slot = slot_of(d, "rollingUpdate");
-    if (str_is(value_text(get(d, "type")), "RollingUpdate") && d->value.slots[slot].kind == VALUE_ABSENT)
-        put(d, slot, value_struct(d->arena, d->type->fields[slot].type));
+    const struct type *t = d->type->fields[slot].type;
+    struct draft inside = { d->arena, t, *get(d, "rollingUpdate"), false };
+    if (inside.value.kind == VALUE_ABSENT)
+        inside.value = value_struct(d->arena, t);
+    for (size_t i = 0; i < sizeof(rolling_rows) / sizeof(rolling_rows[0]); i++)
+        if (str_is(t->name, rolling_rows[i].type)) {
+            const struct field *f = &t->fields[slot_of(&inside, rolling_rows[i].field)];
+            fill(&inside, rolling_rows[i].field, literal_value(d->arena, f, rolling_rows[i].literal));
+        }
+    if (inside.value.slots != get(d, "rollingUpdate")->slots)
+        put(d, slot, inside.value);
 }
 
 /* Strategies and probes are structs without pointers: they are there even when nothing was written. */
@@ -291,21 +396,49 @@ static void fill_status(struct draft *d)
 static void fill_deployment(struct draft *d)
 {
     make_struct(d, "strategy");
+    make_struct(d, "template");
 }
 
 static void fill_updates(struct draft *d)
 {
     make_struct(d, "updateStrategy");
+    make_struct(d, "template");
 }
 
-static void fill_job(struct draft *d)
+/* Claims in a StatefulSet say what they are. */
+static void fill_stateful_set(struct draft *d)
 {
-    if (get(d, "completions")->kind == VALUE_ABSENT && get(d, "parallelism")->kind == VALUE_ABSENT)
-        fill(d, "completions", value_int(1));
-    fill(d, "parallelism", value_int(1));
-    fill(d, "backoffLimit", value_int(get(d, "backoffLimitPerIndex")->kind == VALUE_INT ? INT32_MAX : 6));
-    bool has_policy = get(d, "podFailurePolicy")->kind == VALUE_STRUCT;
-    fill(d, "podReplacementPolicy", edit_text(has_policy ? "Failed" : "TerminatingOrFailed"));
+    const struct type *t = schema_type(STR("core/v1.PersistentVolumeClaim"));
+    const struct value *claims = get(d, "volumeClaimTemplates");
+    fill_updates(d);
+    uint32_t n = claims->kind == VALUE_LIST ? claims->n : 0;
+    struct value *items = ARENA_NEW_N(d->arena, struct value, n);
+    bool changed = false;
+    for (uint32_t i = 0; i < n; i++) {
+        struct draft claim = { d->arena, t, claims->items[i], false };
+        fill(&claim, "kind", edit_text("PersistentVolumeClaim"));
+        fill(&claim, "apiVersion", edit_text("v1"));
+        changed |= claim.is_copy;
+        items[i] = claim.value;
+    }
+    if (changed)
+        put(d, slot_of(d, "volumeClaimTemplates"), value_list(items, n));
+}
+
+/* Of all owners of a template but ReplicationControllers, which may have none. */
+static void fill_template(struct draft *d)
+{
+    make_struct(d, "template");
+}
+
+static void fill_job_template(struct draft *d)
+{
+    make_struct(d, "jobTemplate");
+}
+
+static void fill_spec(struct draft *d)
+{
+    make_struct(d, "spec");
 }
 
 /* What may be used at most is what is given, and what is given is what is asked for. */
@@ -317,11 +450,7 @@ static void fill_limit(struct draft *d)
         const char *to, *from;
     } steps[] = { { "default", "max" }, { "defaultRequest", "default" }, { "defaultRequest", "min" } };
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        struct value all = *get(d, steps[i].to);
-        const struct value *from = get(d, steps[i].from);
-        for (uint32_t k = 0; from->kind == VALUE_MAP && k < from->n; k++)
-            if (all.kind != VALUE_MAP || !value_member(&all, from->members[k].key))
-                all = edit_member(d->arena, &all, from->members[k].key, from->members[k].value);
+        struct value all = fill_amounts(d->arena, get(d, steps[i].to), get(d, steps[i].from), is_any);
         if (all.kind == VALUE_MAP)
             put(d, slot_of(d, steps[i].to), all);
     }
@@ -413,54 +542,14 @@ static void fill_definition(struct draft *d)
                                     edit_text("None")));
 }
 
-/* An amount finer than a thousandth is rounded up to one. */
-static void round_amounts(struct draft *d, const char *field)
-{
-    const struct value *map = get(d, field);
-    struct value copy = *map;
-    for (uint32_t i = 0; map->kind == VALUE_MAP && i < map->n; i++) {
-        struct quantity q;
-        struct err ignored;
-        bool exact;
-        err_init(&ignored, d->arena);
-        if (quantity_parse(d->arena, value_text(&map->members[i].value), &q, &ignored) ||
-            quantity_round_up(d->arena, &q, QUANTITY_MILLI, &exact, &ignored) || exact)
-            continue;
-        if (copy.members == map->members) {
-            copy.members = ARENA_NEW_N(d->arena, struct member, map->n);
-            memcpy(copy.members, map->members, map->n * sizeof(*copy.members));
-        }
-        copy.members[i].value = value_string(quantity_text(d->arena, &q));
-    }
-    if (copy.kind == VALUE_MAP && copy.members != map->members)
-        put(d, slot_of(d, field), copy);
-}
-
-static void fill_requirements(struct draft *d)
-{
-    round_amounts(d, "limits");
-    round_amounts(d, "requests");
-}
-
-static void fill_container_status(struct draft *d)
-{
-    round_amounts(d, "allocatedResources");
-}
-
 /* serviceAccount is the older name of serviceAccountName, which counts where both are given. */
 static void fill_pod_spec(struct draft *d)
 {
     struct str name = value_text(get(d, "serviceAccountName")), old = value_text(get(d, "serviceAccount"));
-    round_amounts(d, "overhead");
     if (!name.n && old.n)
         put(d, slot_of(d, "serviceAccountName"), value_string(old));
     else if (!str_eq(name, old))
         put(d, slot_of(d, "serviceAccount"), value_string(name));
-}
-
-static void fill_spec(struct draft *d)
-{
-    make_struct(d, "spec");
 }
 
 /* ---- Functions of whole objects ---- */
@@ -474,27 +563,6 @@ static void set_path(struct draft *d, const char *path, struct value to)
 static const struct value *at_path(const struct draft *d, const char *path)
 {
     return value_path(d->type, &d->value, path);
-}
-
-typedef bool takes_resource(struct str resource);
-
-/* The map with those members of `more` that it lacks and that `takes`; the members of both, sorted once. */
-static struct value fill_amounts(struct arena *a, const struct value *map, const struct value *more, takes_resource *takes)
-{
-    uint32_t n = map->kind == VALUE_MAP ? map->n : 0, n_more = more->kind == VALUE_MAP ? more->n : 0, n_old = n;
-    struct member *members = ARENA_NEW_N(a, struct member, n + n_more);
-    if (n)
-        memcpy(members, map->members, n * sizeof(*members));
-    for (uint32_t i = 0; i < n_more; i++)
-        if (takes(more->members[i].key) && !(n_old && value_member(map, more->members[i].key)))
-            members[n++] = more->members[i];
-    return n > n_old ? value_map(members, value_sort_members(members, n)) : *map;
-}
-
-static bool is_any(struct str resource)
-{
-    (void)resource;
-    return true;
 }
 
 /* A limit without a request is the request, too. */
@@ -705,6 +773,32 @@ static void fill_labels(struct draft *d)
         set_path(d, "metadata.labels", *labels);
 }
 
+static void fill_autoscaler(struct draft *d)
+{
+    d->value = defaults_autoscaler(d->arena, d->type, &d->value);
+    d->is_copy = false;
+}
+
+/* Jobs alone: those that a CronJob is going to make get nothing before they are made. */
+static void fill_job(struct draft *d)
+{
+    const struct type *t = schema_type(STR("batch/v1.JobSpec"));
+    struct draft spec = { d->arena, t, *get(d, "spec"), false };
+    if (spec.value.kind != VALUE_STRUCT)
+        return;
+    if (get(&spec, "completions")->kind == VALUE_ABSENT && get(&spec, "parallelism")->kind == VALUE_ABSENT)
+        fill(&spec, "completions", value_int(1));
+    fill(&spec, "parallelism", value_int(1));
+    fill(&spec, "backoffLimit", value_int(get(&spec, "backoffLimitPerIndex")->kind == VALUE_INT ? INT32_MAX : 6));
+    fill(&spec, "completionMode", edit_text("NonIndexed"));
+    fill(&spec, "suspend", value_bool(false));
+    bool has_policy = get(&spec, "podFailurePolicy")->kind == VALUE_STRUCT;
+    fill(&spec, "podReplacementPolicy", edit_text(has_policy ? "Failed" : "TerminatingOrFailed"));
+    fill(&spec, "manualSelector", value_bool(false));
+    if (spec.is_copy)
+        put(d, slot_of(d, "spec"), spec.value);
+}
+
 static void fill_replication_controller(struct draft *d)
 {
     const struct value *labels = at_path(d, "spec.template.metadata.labels");
@@ -732,12 +826,24 @@ struct function {
 
 /* Of a type: after its rows and before what is inside, or after that. */
 static const struct function first_functions[] = {
+    { "apps/v1.DaemonSet", fill_spec },
     { "apps/v1.DaemonSetSpec", fill_updates },
     { "apps/v1.DaemonSetUpdateStrategy", fill_rolling_update },
+    { "apps/v1.Deployment", fill_spec },
     { "apps/v1.DeploymentSpec", fill_deployment },
     { "apps/v1.DeploymentStrategy", fill_rolling_update },
-    { "apps/v1.StatefulSetSpec", fill_updates },
+    { "apps/v1.ReplicaSet", fill_spec },
+    { "apps/v1.ReplicaSetSpec", fill_template },
+    { "apps/v1.StatefulSet", fill_spec },
+    { "apps/v1.StatefulSetSpec", fill_stateful_set },
     { "apps/v1.StatefulSetUpdateStrategy", fill_rolling_update },
+    { "autoscaling/v1.HorizontalPodAutoscaler", fill_spec },
+    { "autoscaling/v2.HorizontalPodAutoscaler", fill_spec },
+    { "batch/v1.CronJob", fill_spec },
+    { "batch/v1.CronJobSpec", fill_job_template },
+    { "batch/v1.Job", fill_spec },
+    { "batch/v1.JobSpec", fill_template },
+    { "batch/v1.JobTemplateSpec", fill_spec },
     { "core/v1.Container", fill_container },
     { "core/v1.EphemeralContainer", fill_container },
     { "core/v1.ImageVolumeSource", fill_image_volume },
@@ -745,6 +851,7 @@ static const struct function first_functions[] = {
     { "core/v1.PersistentVolume", fill_status },
     { "core/v1.PersistentVolumeClaim", fill_status },
     { "core/v1.Pod", fill_spec },
+    { "core/v1.PodTemplate", fill_template },
     { "core/v1.PodTemplateSpec", fill_spec },
     { "core/v1.Volume", fill_volume },
     { "rbac.authorization.k8s.io/v1.ClusterRoleBinding", fill_role_reference },
@@ -753,19 +860,15 @@ static const struct function first_functions[] = {
 static const struct function last_functions[] = {
     { "apiextensions.k8s.io/v1.CustomResourceDefinition", fill_stored_versions },
     { "apiextensions.k8s.io/v1.CustomResourceDefinitionSpec", fill_definition },
-    { "batch/v1.Job", fill_labels },
-    { "batch/v1.JobSpec", fill_job },
+    { "autoscaling/v2.HorizontalPodAutoscaler", fill_autoscaler },
+    { "batch/v1.Job", fill_job },
     { "core/v1.LimitRangeItem", fill_limit },
     { "core/v1.Namespace", fill_namespace },
     { "core/v1.NodeStatus", fill_node_status },
     { "core/v1.PersistentVolume", fill_persistent_volume },
-    { "core/v1.ContainerStatus", fill_container_status },
     { "core/v1.Pod", fill_pod },
     { "core/v1.PodSpec", fill_pod_spec },
-    { "core/v1.PodStatus", fill_container_status },
     { "core/v1.PodTemplateSpec", drop_init_annotations },
-    { "core/v1.ResourceRequirements", fill_requirements },
-    { "core/v1.VolumeResourceRequirements", fill_requirements },
     { "core/v1.ReplicationController", fill_replication_controller },
     { "core/v1.ServicePort", fill_service_port },
     { "core/v1.Service", fill_balancer_modes },
@@ -827,6 +930,7 @@ static bool fill_struct(struct arena *a, const struct type *t, struct value *v)
             put(&d, slot, inside);
     }
     call(&d, last_functions, sizeof(last_functions) / sizeof(last_functions[0]));
+    round_amounts(&d);
     bool changed = d.value.slots != v->slots;
     *v = d.value;
     return changed;
@@ -834,10 +938,11 @@ static bool fill_struct(struct arena *a, const struct type *t, struct value *v)
 
 /* Objects that have defaults, or contain what has. */
 static const char *const objects[] = {
-    "apps/v1.DaemonSet", "apps/v1.Deployment", "apps/v1.ReplicaSet", "apps/v1.StatefulSet", "batch/v1.CronJob",
+    "apps/v1.DaemonSet", "apps/v1.Deployment", "apps/v1.ReplicaSet", "apps/v1.StatefulSet",
+    "autoscaling/v1.HorizontalPodAutoscaler", "autoscaling/v2.HorizontalPodAutoscaler", "batch/v1.CronJob",
     "batch/v1.Job", "core/v1.LimitRange", "core/v1.Namespace", "core/v1.Node", "core/v1.PersistentVolume",
     "core/v1.PersistentVolumeClaim", "core/v1.Pod", "core/v1.PodTemplate", "core/v1.ReplicationController",
-    "core/v1.Secret", "core/v1.Service", "scheduling.k8s.io/v1.PriorityClass", "storage.k8s.io/v1.CSIDriver",
+    "core/v1.ResourceQuota", "core/v1.Secret", "core/v1.Service", "scheduling.k8s.io/v1.PriorityClass", "storage.k8s.io/v1.CSIDriver",
     "storage.k8s.io/v1.StorageClass",
     "admissionregistration.k8s.io/v1.MutatingAdmissionPolicy", "admissionregistration.k8s.io/v1.MutatingAdmissionPolicyBinding",
     "admissionregistration.k8s.io/v1.MutatingWebhookConfiguration",

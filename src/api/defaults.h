@@ -5,7 +5,7 @@
  * objects of the cluster is admission (admit.h).
  *
  * Not filled in here, because they belong to whoever allocates them: addresses and node ports of a Service, uids, and the
- * selector and labels that a Job gets from its uid.
+ * selector and labels that a Job gets from its uid, its own labels included.
  *
  * Thread: any. Memory: the arena; the result shares with `v` all that did not change. */
 #pragma once

@@ -262,7 +262,13 @@ void field_forbidden(struct field_errors *errs, const struct field_path *at, str
 
 void field_not_found(struct field_errors *errs, const struct field_path *at, struct field_value value)
 {
-    add(errs, FIELD_ERROR_NOT_FOUND, at, value, STR(""));
+    field_not_found_among(errs, at, value, STR(""));
+}
+
+void field_not_found_among(struct field_errors *errs, const struct field_path *at, struct field_value value,
+                           struct str detail)
+{
+    add(errs, FIELD_ERROR_NOT_FOUND, at, value, detail);
 }
 
 void field_duplicate(struct field_errors *errs, const struct field_path *at, struct field_value value)

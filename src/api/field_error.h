@@ -137,6 +137,8 @@ void field_type_invalid(struct field_errors *errs, const struct field_path *at,
 void field_required(struct field_errors *errs, const struct field_path *at, struct str detail);
 void field_forbidden(struct field_errors *errs, const struct field_path *at, struct str detail);
 void field_not_found(struct field_errors *errs, const struct field_path *at, struct field_value value);
+void field_not_found_among(struct field_errors *errs, const struct field_path *at, struct field_value value,
+                           struct str detail);
 void field_duplicate(struct field_errors *errs, const struct field_path *at, struct field_value value);
 void field_not_supported(struct field_errors *errs, const struct field_path *at,
                          struct field_value value, const char *const *supported, size_t n_supported);

@@ -109,9 +109,8 @@ static void validate_operator(const struct match_expression *expression,
                         STR("may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
 }
 
-static void validate_expression(const struct match_expression *expression,
-                                struct label_selector_rules rules, const struct field_path *at,
-                                struct field_errors *errs)
+void match_expression_validate(const struct match_expression *expression, struct label_selector_rules rules,
+                               const struct field_path *at, struct field_errors *errs)
 {
     struct field_path key = field_child(at, "key"), values = field_child(at, "values");
     validate_operator(expression, rules, at, errs);
@@ -135,7 +134,7 @@ void label_selector_validate(const struct label_selector *ls, struct label_selec
     validate_labels(ls->match_labels, &match_labels, errs);
     for (size_t i = 0; i < ls->n_expressions; i++) {
         struct field_path path = field_index(&expressions, i);
-        validate_expression(&ls->expressions[i], rules, &path, errs);
+        match_expression_validate(&ls->expressions[i], rules, &path, errs);
     }
 }
 

@@ -24,5 +24,8 @@ ERR_MUST_CHECK enum err_code label_selector_compile(struct arena *a, struct work
                                                     struct selector *ret, struct err *e);
 void label_selector_validate(const struct label_selector *ls, struct label_selector_rules rules,
                              const struct field_path *at, struct field_errors *errs);
+/* One of its matchExpressions. */
+void match_expression_validate(const struct match_expression *expression, struct label_selector_rules rules,
+                               const struct field_path *at, struct field_errors *errs);
 /* As kubectl shows it: the text, <none> or <error>. */
 struct str label_selector_format(struct arena *a, struct work *work, const struct label_selector *ls);

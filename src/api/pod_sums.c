@@ -141,6 +141,17 @@ struct value pod_sum_containers(struct arena *a, const struct value *spec, const
     return map;
 }
 
+/* What is not limited is not limited by overhead either. */
+static void add_overhead(struct totals *sum, const struct value *amounts, bool limits)
+{
+    for (uint32_t i = 0; amounts->kind == VALUE_MAP && i < amounts->n; i++) {
+        struct str resource = amounts->members[i].key;
+        const struct quantity *have = totals_find(sum, resource);
+        if (!limits || (have && quantity_sign(have) != 0))
+            totals_set(sum, resource, plus(sum->arena, have, amount_of(sum->arena, &amounts->members[i].value)));
+    }
+}
+
 struct value pod_sum(struct arena *a, const struct value *pod, const char *which)
 {
     const struct type *t = schema_type(STR("core/v1.Pod"));
@@ -150,8 +161,37 @@ struct value pod_sum(struct arena *a, const struct value *pod, const char *which
     const struct value *whole = value_path(t, pod, arena_printf(a, "spec.resources.%s", which));
     for (uint32_t i = 0; whole->kind == VALUE_MAP && i < whole->n; i++)
         totals_set(&sum, whole->members[i].key, amount_of(a, &whole->members[i].value));
-    totals_add(&sum, value_path(t, pod, "spec.overhead"));
+    add_overhead(&sum, value_path(t, pod, "spec.overhead"), strcmp(which, "limits") == 0);
     struct value map = totals_map(&sum);
     totals_fini(&sum);
     return map;
+}
+
+static bool asks_something(struct arena *a, const struct value *resources)
+{
+    static const char *const maps[] = { "requests", "limits" }, *const names[] = { "cpu", "memory" };
+    const struct type *t = schema_type(STR("core/v1.ResourceRequirements"));
+    for (size_t i = 0; i < 4; i++) {
+        const struct value *v = value_member(value_path(t, resources, maps[i / 2]), str_of(names[i % 2]));
+        struct quantity q = v ? amount_of(a, v) : (struct quantity){ 0 };
+        if (quantity_sign(&q) > 0)
+            return true;
+    }
+    return false;
+}
+
+bool pod_is_best_effort(struct arena *a, const struct value *pod)
+{
+    static const char *const lists[] = { "spec.containers", "spec.initContainers" };
+    const struct type *t = schema_type(STR("core/v1.Pod")), *container = schema_type(STR("core/v1.Container"));
+    const struct value *whole = value_path(t, pod, "spec.resources");
+    if (whole->kind == VALUE_STRUCT && asks_something(a, whole))
+        return false;
+    for (size_t l = 0; l < 2; l++) {
+        const struct value *list = value_path(t, pod, lists[l]);
+        for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++)
+            if (asks_something(a, value_path(container, &list->items[i], "resources")))
+                return false;
+    }
+    return true;
 }

@@ -12,3 +12,6 @@
 struct value pod_sum(struct arena *a, const struct value *pod, const char *which);
 /* Of a pod spec, and of its containers alone. */
 struct value pod_sum_containers(struct arena *a, const struct value *spec, const char *which);
+
+/* Quality of service BestEffort: no container, and not the pod as a whole, asks for or is limited in CPU or memory. */
+bool pod_is_best_effort(struct arena *a, const struct value *pod);

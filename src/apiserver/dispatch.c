@@ -240,8 +240,7 @@ static void serve_watch(struct exchange *x)
         return;
     }
     answer_watch(x);
-    if (x->server->o.metrics)
-        server_metrics_watch_begun(x->server->metrics, &x->route);
+    server_metrics_watch_begun(x->server->metrics, &x->route);
     struct watch_options w = { .stream = x->stream, .arena = &x->arena, .encoder = exchange_encoder(x),
                                .namespace = x->route.namespace, .list = o, .version = version,
                                .seconds = watch_seconds(x, o), .ended = watch_ended, .context = x };

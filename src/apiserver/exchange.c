@@ -21,6 +21,7 @@ static void count_done(struct exchange *x)
     else if (x->counted)
         s->n_reading--;
     x->counted = false;
+    server_metrics_inflight(s->metrics, s->n_reading, s->n_writing);
 }
 
 static void free_if_over(struct exchange *x)
@@ -41,9 +42,8 @@ static void report(struct exchange *x)
     LOG(3, "HTTP", KS("verb", x->route.verb), KS("URI", x->head->target), KI("latency_us", took_ns / 1000),
         KS("userAgent", headers_get(&x->head->headers, "user-agent")), KS("srcIP", stream_peer_address(x->stream)),
         KI("resp", x->code));
-    if (x->server->o.metrics)
-        server_metrics_request(x->server->metrics, &x->route, x->at.subresource ? x->at.subresource->name : "", x->code,
-                               (double)took_ns / 1e9, x->n_sent, x->op.write.dry_run || x->op.delete.dry_run);
+    server_metrics_request(x->server->metrics, &x->route, x->at.subresource ? x->at.subresource->name : "", x->code,
+                           (double)took_ns / 1e9, x->n_sent, x->op.write.dry_run || x->op.delete.dry_run);
 }
 
 static void closed(struct stream *s, const struct stream_result *result)
@@ -53,8 +53,7 @@ static void closed(struct stream *s, const struct stream_result *result)
     report(x);
     if (x->watcher) {
         watch_free(x->watcher);
-        if (x->server->o.metrics)
-            server_metrics_watch_ended(x->server->metrics, &x->route);
+        server_metrics_watch_ended(x->server->metrics, &x->route);
     }
     x->watcher = NULL;
     answer_list_free(x);
@@ -162,7 +161,8 @@ static bool may(struct exchange *x)
 static bool become(struct exchange *x)
 {
     struct authz_attributes q = attributes_of(x);
-    if (!impersonate(x->server->o.authz, &x->arena, x->head, &q, &x->user, &x->err))
+    if (!x->server->impersonation ||
+        !impersonation_find(x->server->impersonation, &x->arena, &x->head->headers, &q, &x->user, &x->err))
         return true;
     return refuse(x);
 }
@@ -203,11 +203,13 @@ static bool has_room(struct exchange *x)
         return true;
     if (max && *n >= max && !is_first_class(x->user)) {
         headers_add(&x->extra, &x->arena, STR("retry-after"), STR("1"));
+        server_metrics_terminated(s->metrics, &x->route, "", 429);
         answer_text(x, 429, TOO_MANY);
         return false;
     }
     (*n)++;
     x->counted = true;
+    server_metrics_inflight(s->metrics, s->n_reading, s->n_writing);
     return true;
 }
 

@@ -18,6 +18,8 @@
 
 enum { OPERATION_TRIES_MAX = 50 };
 
+struct service_hold;
+
 struct operation {
     struct apiserver *server;
     struct arena *arena;
@@ -59,6 +61,7 @@ struct operation {
     void (*show)(struct operation *op); /* before it is settled well: how the outcome is shown; NULL: as it is */
     struct admission_also also[ADMISSION_ALSO_MAX];
     uint32_t n_also;
+    struct service_hold *hold; /* addresses and ports of the commit under way; or NULL */
     bool creates, removes;    /* what the commit under way does */
     bool goes_on;             /* after it the attempt is made once more: the next step of several */
     int phase;                /* which step; kept between tries */

@@ -10,11 +10,12 @@
 #include "api/field_error.h"
 #include "api/field_selector.h"
 #include "api/selector.h"
+#include "api/validate.h"
 #include "base/err.h"
 #include "codec/object.h"
 #include "http/target.h"
 
-enum { SELECTOR_BYTES_MAX = 64 << 10, FIELD_MANAGER_BYTES_MAX = 128 };
+enum { SELECTOR_BYTES_MAX = 64 << 10 };
 
 enum maybe { MAYBE_UNSET, MAYBE_FALSE, MAYBE_TRUE };
 

@@ -1,29 +1,22 @@
-/* apiserver/rbac.c - see rbac.h. Upstream: registry/rbac/validation/rule.go, authorizer/rbac/rbac.go and the controller
- * clusterroleaggregation. */
+/* apiserver/rbac.c - see rbac.h. Upstream: registry/rbac/validation/rule.go and authorizer/rbac/rbac.go. */
 #include "apiserver/rbac.h"
 
 #include <stdlib.h>
 
-#include "api/label_selector.h"
 #include "api/schema_slots.h"
+#include "apiserver/rbac_roles.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "codec/json.h"
 
 #define RBAC_GROUP "rbac.authorization.k8s.io"
 
-enum { AGGREGATION_DEPTH_MAX = 32 }; /* roles that select roles that select roles; deeper ones add nothing */
-
-/* Slots that both kinds of bindings, and both kinds of roles, have in common. */
+/* Slots that both kinds of bindings have in common. */
 _Static_assert((int)SLOT_rbac_authorization_v1_RoleBinding_subjects ==
                (int)SLOT_rbac_authorization_v1_ClusterRoleBinding_subjects, "bindings are read alike");
 _Static_assert((int)SLOT_rbac_authorization_v1_RoleBinding_roleRef ==
                (int)SLOT_rbac_authorization_v1_ClusterRoleBinding_roleRef, "bindings are read alike");
-_Static_assert((int)SLOT_rbac_authorization_v1_Role_rules == (int)SLOT_rbac_authorization_v1_ClusterRole_rules,
-               "roles are read alike");
-_Static_assert((int)SLOT_rbac_authorization_v1_Role_metadata == (int)SLOT_rbac_authorization_v1_ClusterRole_metadata &&
-               (int)SLOT_rbac_authorization_v1_Role_metadata == (int)SLOT_rbac_authorization_v1_RoleBinding_metadata,
-               "metadata is found alike");
+_Static_assert((int)SLOT_rbac_authorization_v1_RoleBinding_metadata ==
+               (int)SLOT_rbac_authorization_v1_ClusterRoleBinding_metadata, "bindings are read alike");
 
 struct rbac_binding {
     struct arena arena;
@@ -46,13 +39,7 @@ struct holders {
     VEC(struct holder) list;
 };
 
-struct role {
-    struct arena arena;
-    struct str name; /* with the namespace and a slash before it, of a Role */
-    struct rbac_rules rules;
-};
-
-/* Resources that are followed: bindings by a watch, roles by their generation. */
+/* A kind of bindings, followed by a watch. */
 struct followed {
     const struct resource *resource;
     struct str prefix;
@@ -62,17 +49,11 @@ struct followed {
 
 enum { FOLLOW_CLUSTER, FOLLOW_NAMESPACED, N_FOLLOWED };
 
-struct role_cache {
-    const struct resource *resource;
-    uint64_t generation;
-    struct map_str roles; /* struct role */
-};
-
 struct rbac {
     struct stored *objects;
     struct arena arena;
     struct followed bindings[N_FOLLOWED];
-    struct role_cache caches[N_FOLLOWED];
+    struct rbac_roles *roles;
     struct map_str by_key;     /* struct rbac_binding */
     struct map_str by_subject; /* struct holders */
     uint64_t question;
@@ -246,181 +227,7 @@ static void follow_bindings(struct rbac *r, struct followed *f)
         read_all(r, f);
 }
 
-/* ---- Roles ---- */
-
-static void free_roles(struct map_str *roles)
-{
-    for (struct map_str_slot *slot = NULL; (slot = map_str_next(roles, slot));) {
-        struct role *role = slot->value.ptr;
-        arena_fini(&role->arena);
-        free(role);
-    }
-    map_str_fini(roles);
-    map_str_init(roles);
-}
-
-static void follow_roles(struct rbac *r, struct role_cache *c)
-{
-    uint64_t generation = stored_generation(r->objects, c->resource);
-    if (generation == c->generation)
-        return;
-    free_roles(&c->roles);
-    c->generation = generation;
-}
-
-static struct labels read_labels(struct arena *a, const struct value *map)
-{
-    if (map->kind != VALUE_MAP)
-        return (struct labels){ 0 };
-    struct label *at = ARENA_NEW_N(a, struct label, map->n);
-    for (uint32_t i = 0; i < map->n; i++)
-        at[i] = (struct label){ map->members[i].key, value_text(&map->members[i].value) };
-    return (struct labels){ at, map->n };
-}
-
-/* False: nothing can be selected by it. */
-static bool read_selector(struct arena *a, const struct value *v, struct selector *ret)
-{
-    const struct value *expressions = value_slot(v, SLOT_meta_v1_LabelSelector_matchExpressions);
-    uint32_t n = expressions->kind == VALUE_LIST ? expressions->n : 0;
-    struct match_expression *at = ARENA_NEW_N(a, struct match_expression, n);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct value *x = &expressions->items[i];
-        struct str_list values = str_list_of_value(a, value_slot(x, SLOT_meta_v1_LabelSelectorRequirement_values));
-        at[i] = (struct match_expression){ value_text(value_slot(x, SLOT_meta_v1_LabelSelectorRequirement_key)),
-                                           value_text(value_slot(x, SLOT_meta_v1_LabelSelectorRequirement_operator)),
-                                           { values.at, values.n } };
-    }
-    struct label_selector ls = { read_labels(a, value_slot(v, SLOT_meta_v1_LabelSelector_matchLabels)), at, n };
-    struct work work = { .bytes_max = SIZE_MAX, .left = UINT64_MAX, .begun = true };
-    struct err e;
-    err_init(&e, a);
-    return label_selector_compile(a, &work, &ls, ret, &e) == ERR_OK;
-}
-
-/* The rules of all roles that a role selects, also by way of others that select: each rule once, in the order in which
- * upstream's controller puts them together. */
-struct gathering {
-    struct role *role;
-    struct arena *scratch;
-    const struct value **roles; /* all there are */
-    size_t n_roles;
-    struct map_str visited;     /* names; roles that select each other end here */
-    struct map_str seen;        /* rules as JSON */
-    VEC(struct value) rules;
-};
-
-static void gather_rules(struct gathering *g, const struct value *rules)
-{
-    for (uint32_t i = 0; rules->kind == VALUE_LIST && i < rules->n; i++) {
-        struct strbuf text;
-        strbuf_init(&text, STRBUF_NO_MAX);
-        json_encode(&text, &schema_types[T_rbac_authorization_v1_PolicyRule], &rules->items[i]);
-        bool is_new = false;
-        map_str_put(&g->seen, arena_str(g->scratch, strbuf_str(&text)), &is_new);
-        strbuf_fini(&text);
-        if (is_new)
-            vec_push(&g->rules, value_copy(&g->role->arena, &rules->items[i]));
-    }
-}
-
-static const struct value *aggregation_of(const struct value *cluster_role)
-{
-    return value_slot(cluster_role, SLOT_rbac_authorization_v1_ClusterRole_aggregationRule);
-}
-
-static void gather_aggregated(struct gathering *g, const struct value *aggregation, unsigned depth);
-
-static void gather_selected(struct gathering *g, const struct value *selector, unsigned depth)
-{
-    struct selector s;
-    if (!read_selector(g->scratch, selector, &s))
-        return;
-    for (size_t i = 0; i < g->n_roles; i++) {
-        const struct value *role = g->roles[i];
-        const struct value *meta = value_slot(role, SLOT_rbac_authorization_v1_ClusterRole_metadata);
-        bool is_new = false;
-        if (!selector_matches(&s, read_labels(g->scratch, value_slot(meta, SLOT_meta_v1_ObjectMeta_labels))))
-            continue;
-        map_str_put(&g->visited, value_text(value_slot(meta, SLOT_meta_v1_ObjectMeta_name)), &is_new);
-        if (is_new && aggregation_of(role)->kind == VALUE_STRUCT)
-            gather_aggregated(g, aggregation_of(role), depth + 1);
-        else if (is_new)
-            gather_rules(g, value_slot(role, SLOT_rbac_authorization_v1_ClusterRole_rules));
-    }
-}
-
-static void gather_aggregated(struct gathering *g, const struct value *aggregation, unsigned depth)
-{
-    const struct value *selectors =
-        value_slot(aggregation, SLOT_rbac_authorization_v1_AggregationRule_clusterRoleSelectors);
-    for (uint32_t i = 0; depth < AGGREGATION_DEPTH_MAX && selectors->kind == VALUE_LIST && i < selectors->n; i++)
-        gather_selected(g, &selectors->items[i], depth);
-}
-
-static void aggregate(struct rbac *r, struct role *role, const struct value *aggregation)
-{
-    struct arena scratch;
-    arena_init(&scratch);
-    struct gathering g = { .role = role, .scratch = &scratch };
-    map_str_init(&g.visited);
-    map_str_init(&g.seen);
-    map_str_put(&g.visited, role->name, NULL);
-    g.n_roles = stored_list(r->objects, r->caches[FOLLOW_CLUSTER].resource, STR(""), &scratch, &g.roles);
-    gather_aggregated(&g, aggregation, 0);
-    struct value *items = ARENA_NEW_N(&role->arena, struct value, g.rules.n);
-    if (g.rules.n)
-        memcpy(items, g.rules.at, g.rules.n * sizeof(items[0]));
-    struct value list = value_list(items, (uint32_t)g.rules.n);
-    role->rules = rbac_rules_read(&role->arena, &list);
-    vec_fini(&g.rules);
-    map_str_fini(&g.visited);
-    map_str_fini(&g.seen);
-    arena_fini(&scratch);
-}
-
-static struct role *read_role(struct rbac *r, struct role_cache *c, struct str key, const struct value *v)
-{
-    struct role *role = mem_zalloc(sizeof(*role));
-    arena_init_small(&role->arena);
-    role->name = arena_str(&role->arena, key);
-    map_str_put(&c->roles, role->name, NULL)->ptr = role;
-    if (!c->resource->namespaced && aggregation_of(v)->kind == VALUE_STRUCT) {
-        aggregate(r, role, aggregation_of(v));
-    } else {
-        struct value rules = value_copy(&role->arena, value_slot(v, SLOT_rbac_authorization_v1_Role_rules));
-        role->rules = rbac_rules_read(&role->arena, &rules);
-    }
-    return role;
-}
-
-/* NULL: there is none. */
-static const struct role *find_role(struct rbac *r, struct role_cache *c, struct str namespace, struct str name)
-{
-    struct arena scratch;
-    arena_init_small(&scratch);
-    struct str key = name;
-    if (c->resource->namespaced)
-        key = str_of(arena_printf(&scratch, "%.*s/%.*s", STR_ARG(namespace), STR_ARG(name)));
-    union map_value *known = map_str_find(&c->roles, key);
-    const struct role *role = known ? known->ptr : NULL;
-    if (!role) {
-        const struct value *v = stored_get(r->objects, c->resource, namespace, name);
-        role = v ? read_role(r, c, key, v) : NULL;
-    }
-    arena_fini(&scratch);
-    return role;
-}
-
-static const struct rbac_rules *rules_of_ref(struct rbac *r, struct str kind, struct str name, struct str namespace)
-{
-    const struct role *role = NULL;
-    if (str_is(kind, "ClusterRole"))
-        role = find_role(r, &r->caches[FOLLOW_CLUSTER], STR(""), name);
-    else if (str_is(kind, "Role"))
-        role = find_role(r, &r->caches[FOLLOW_NAMESPACED], namespace, name);
-    return role ? &role->rules : NULL;
-}
+/* ---- Roles that bindings lead to ---- */
 
 static const char *missing_text(struct arena *a, struct str kind, struct str name)
 {
@@ -432,17 +239,16 @@ static const char *missing_text(struct arena *a, struct str kind, struct str nam
 
 static void follow(struct rbac *r)
 {
-    for (size_t i = 0; i < N_FOLLOWED; i++) {
+    for (size_t i = 0; i < N_FOLLOWED; i++)
         follow_bindings(r, &r->bindings[i]);
-        follow_roles(r, &r->caches[i]);
-    }
+    rbac_roles_follow(r->roles);
 }
 
 enum err_code rbac_role_rules(struct rbac *r, struct str kind, struct str name, struct str namespace,
                               const struct rbac_rules **ret_rules, struct err *e)
 {
     follow(r);
-    const struct rbac_rules *rules = rules_of_ref(r, kind, name, namespace);
+    const struct rbac_rules *rules = rbac_roles_find(r->roles, kind, name, namespace);
     if (!rules)
         return err_set(e, ERR_NOT_FOUND, "%s", missing_text(e->arena, kind, name));
     *ret_rules = rules;
@@ -471,7 +277,7 @@ static void find_holders(struct finding *f, struct str namespace, char kind, str
         }
         b->seen = f->r->question;
         b->seen_at = f->grants.n;
-        const struct rbac_rules *rules = rules_of_ref(f->r, b->role_kind, b->role_name, b->namespace);
+        const struct rbac_rules *rules = rbac_roles_find(f->r->roles, b->role_kind, b->role_name, b->namespace);
         const char *error = rules ? NULL : missing_text(f->arena, b->role_kind, b->role_name);
         vec_push(&f->grants, (struct rbac_grant){ b, rules, error, subject });
     }
@@ -545,7 +351,8 @@ struct str rbac_errors(struct arena *a, const struct rbac_grants *grants)
     return joined;
 }
 
-enum authz_verdict rbac_decide(struct rbac *r, struct arena *a, const struct authz_attributes *q, struct str *ret_reason)
+enum authz_verdict rbac_decide(struct rbac *r, struct arena *a, const struct authz_attributes *q,
+                               struct str *ret_reason)
 {
     struct rbac_grants grants = rbac_grants_of(r, a, q->user, q->namespace);
     for (size_t i = 0; i < grants.n; i++) {
@@ -569,17 +376,15 @@ enum authz_verdict rbac_decide(struct rbac *r, struct arena *a, const struct aut
 struct rbac *rbac_new(struct stored *objects)
 {
     static const char *const bindings[N_FOLLOWED] = { "clusterrolebindings", "rolebindings" };
-    static const char *const roles[N_FOLLOWED] = { "clusterroles", "roles" };
     struct rbac *r = mem_zalloc(sizeof(*r));
     r->objects = objects;
     arena_init_small(&r->arena);
     map_str_init(&r->by_key);
     map_str_init(&r->by_subject);
+    r->roles = rbac_roles_new(objects);
     for (size_t i = 0; i < N_FOLLOWED; i++) {
         r->bindings[i].resource = stored_resource(bindings[i], RBAC_GROUP);
         r->bindings[i].prefix = stored_prefix(&r->arena, r->bindings[i].resource, STR(""));
-        r->caches[i].resource = stored_resource(roles[i], RBAC_GROUP);
-        map_str_init(&r->caches[i].roles);
     }
     return r;
 }
@@ -595,10 +400,7 @@ void rbac_free(struct rbac *r)
         arena_fini(&b->arena);
         free(b);
     }
-    for (size_t i = 0; i < N_FOLLOWED; i++) {
-        free_roles(&r->caches[i].roles);
-        map_str_fini(&r->caches[i].roles);
-    }
+    rbac_roles_free(r->roles);
     map_str_fini(&r->by_key);
     map_str_fini(&r->by_subject);
     arena_fini(&r->arena);

@@ -146,6 +146,7 @@ struct status operation_status(struct operation *op)
 void registry_settle(struct operation *op, enum err_code rc)
 {
     assert(rc == op->err.code);
+    service_write_settle(op);
     if (!rc && op->show)
         op->show(op);
     op->done(op);
@@ -154,6 +155,7 @@ void registry_settle(struct operation *op, enum err_code rc)
 /* Everything that an earlier try made is gone. */
 static void run(struct operation *op)
 {
+    service_write_settle(op);
     arena_rewind(op->arena, op->mark);
     field_errors_init(&op->errs, op->arena);
     op->warnings.n = op->warnings.n_bytes = 0;
@@ -327,6 +329,8 @@ enum err_code registry_commit_removal(struct operation *op, const struct value *
         registry_settle(op, ERR_OK);
         return ERR_OK;
     }
+    if (is_service(op))
+        service_write_removed(op, last);
     struct store_write w = { .key = op->key, .deletes = true, .must = STORE_AT_VERSION,
                              .revision = op->current->mod_revision };
     return commit(op, w);

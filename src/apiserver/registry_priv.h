@@ -19,6 +19,7 @@ struct apiserver {
     struct rand rand;
     struct watch_hub *hub;
     struct server_metrics *metrics;
+    struct impersonation *impersonation; /* NULL: everything is allowed to everyone, and nobody is anybody else */
     struct service_alloc *services;
     uint32_t n_reading, n_writing; /* requests in flight */
     struct list exchanges;
@@ -72,6 +73,19 @@ struct apply_manager registry_manager(struct operation *op);
 struct str meta_text(const struct type *t, const struct value *v, const char *field);
 struct value meta_set(struct arena *a, const struct type *t, const struct value *v, const char *field, struct value to);
 const struct value *meta_get(const struct type *t, const struct value *v, const char *field);
+
+const char *registry_new_uid(struct operation *op);
+
+/* ---- Kinds that bring others along ---- */
+
+/* The service account of a new namespace. */
+void new_namespace_add(struct operation *op);
+/* Addresses and ports of services; settle when a commit is over or nothing came of it. */
+bool is_service(const struct operation *op);
+enum err_code service_write_new(struct operation *op, struct value *v);
+enum err_code service_write_changed(struct operation *op, const struct value *old, struct value *v);
+void service_write_removed(struct operation *op, const struct value *old);
+void service_write_settle(struct operation *op);
 
 enum err_code registry_admit(struct operation *op, enum admission_operation what, const struct type *t,
                              struct value *object, const struct value *old, bool validate);

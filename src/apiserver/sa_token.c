@@ -178,7 +178,7 @@ static bool read_time(const struct value *claims, const char *key, bool *ret_sai
 static const char *check_times(const struct value *claims, int64_t now_s)
 {
     bool has_start, has_end, has_issue;
-    int64_t start_s, end_s, issue_s;
+    int64_t start_s = 0, end_s = 0, issue_s = 0;
     if (!read_time(claims, "nbf", &has_start, &start_s) || !read_time(claims, "exp", &has_end, &end_s) ||
         !read_time(claims, "iat", &has_issue, &issue_s))
         return "service account token claims could not be validated due to unexpected validation error";
@@ -403,8 +403,8 @@ enum err_code sa_token_check(struct sa_tokens *t, struct arena *a, struct stored
                              struct str_list *ret_audiences, struct err *e)
 {
     struct jwt jwt;
-    struct user u;
-    struct str_list fitting;
+    struct user u = { 0 };
+    struct str_list fitting = { 0 };
     if (!jwt_read(a, token, &jwt) || !has_issuer(t, &jwt.claims))
         return err_set(e, ERR_UNAUTHORIZED, "invalid bearer token");
     const char *why = jwt_verify(&jwt, &t->keys);

@@ -3,10 +3,13 @@
 #include <stdlib.h>
 
 #include "apiserver/exchange.h"
+#include "apiserver/impersonate.h"
 #include "apiserver/registry_priv.h"
 #include "apiserver/server_metrics.h"
+#include "apiserver/service_alloc.h"
 
-enum { REQUEST_TIMEOUT_MS = 60 * 1000, WATCH_SECONDS_MIN = 1800, EVENT_TTL_MS = 3600 * 1000 }; /* upstream's defaults */
+enum { REQUEST_TIMEOUT_MS = 60 * 1000, WATCH_SECONDS_MIN = 1800, EVENT_TTL_MS = 3600 * 1000,
+       NODE_PORT_MIN = 30000, NODE_PORT_MAX = 32767 }; /* upstream's defaults */
 
 struct apiserver *apiserver_new(const struct apiserver_options *o)
 {
@@ -18,10 +21,19 @@ struct apiserver *apiserver_new(const struct apiserver_options *o)
         s->o.min_watch_seconds = WATCH_SECONDS_MIN;
     if (!s->o.event_ttl_ms)
         s->o.event_ttl_ms = EVENT_TTL_MS;
+    if (!s->o.node_port_max) {
+        s->o.node_port_min = NODE_PORT_MIN;
+        s->o.node_port_max = NODE_PORT_MAX;
+    }
     rand_init(&s->rand, o->seed);
     list_init(&s->exchanges);
+    if (o->authz)
+        s->impersonation = impersonation_new(o->authz);
     s->metrics = server_metrics_new(o->metrics, o->objects);
-    s->hub = watch_hub_new(o->loop, o->objects, rand_u64(&s->rand));
+    struct service_alloc_options services = { o->objects, o->service_cidr.n ? o->service_cidr : STR("10.0.0.0/24"),
+                                              s->o.node_port_min, s->o.node_port_max, rand_u64(&s->rand) };
+    s->services = service_alloc_new(&services);
+    s->hub = watch_hub_new(o->loop, o->objects, s->metrics, rand_u64(&s->rand));
     return s;
 }
 
@@ -31,6 +43,8 @@ void apiserver_free(struct apiserver *s)
         return;
     assert(list_is_empty(&s->exchanges));
     watch_hub_free(s->hub);
+    service_alloc_free(s->services);
+    impersonation_free(s->impersonation);
     server_metrics_free(s->metrics);
     free(s);
 }

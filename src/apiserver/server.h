@@ -48,6 +48,7 @@ struct apiserver_options {
     int64_t request_timeout_ms;   /* 0: 60000 */
     int64_t min_watch_seconds;    /* 0: 1800; watches without a time-out last so long to twice that */
     int64_t event_ttl_ms;         /* 0: an hour */
+    bool default_accounts;        /* a new namespace has its service account at once */
     bool relaxed_leases;          /* leases and events are answered before they are synced to disk */
     struct str service_cidr;      /* "10.0.0.0/24" */
     int node_port_min, node_port_max;

@@ -1,8 +1,11 @@
 /* apiserver/virtual.c - what is served but not stored: component statuses, bindings. */
+#include "api/defaults.h"
 #include "api/edit.h"
 #include "apiserver/exchange.h"
 #include "apiserver/registry_priv.h"
+#include "apiserver/review.h"
 #include "apiserver/subresource.h"
+#include "apiserver/token_request.h"
 #include "codec/json.h"
 
 /* ---- componentstatuses ---- */
@@ -75,6 +78,59 @@ static void serve_components(struct exchange *x)
         get_component(x);
 }
 
+/* ---- Questions ---- */
+
+/* Nothing is stored: the answer is what was sent, with a status. */
+static enum err_code settle_answer(struct operation *op, const struct type *t, struct value answer)
+{
+    op->type = t;
+    op->value = answer;
+    op->code = 201;
+    registry_settle(op, ERR_OK);
+    return ERR_OK;
+}
+
+static enum err_code read_question(struct operation *op, const struct type *t, struct value *ret_question)
+{
+    if (registry_decode(op, t, ret_question))
+        return op->err.code;
+    *ret_question = defaults_apply(op->arena, t, ret_question);
+    if (registry_admit(op, ADMIT_CREATE, t, ret_question, NULL, false))
+        return op->err.code;
+    return registry_admit(op, ADMIT_CREATE, t, ret_question, NULL, true);
+}
+
+static enum err_code answer_review(struct operation *op)
+{
+    const struct type *t = op->resource->type;
+    struct review_context c = { op->arena, op->server->o.authn, op->server->o.authz, op->user, registry_now_s(op) };
+    struct value question, answer;
+    if (read_question(op, t, &question) ||
+        review_answer(&c, t, op->namespace, &question, &answer, &op->errs, &op->err))
+        return op->err.code;
+    return settle_answer(op, t, answer);
+}
+
+static enum err_code answer_token(struct operation *op)
+{
+    const struct type *t = schema_type(STR("authentication.k8s.io/v1.TokenRequest"));
+    const struct apiserver_options *o = &op->server->o;
+    struct token_request_context c = { op->arena, o->objects, o->tokens, true, registry_now_s(op), &op->warnings };
+    struct value question, answer;
+    if (!o->tokens)
+        return err_set(&op->err, ERR_UNAVAILABLE, "this server has no key to sign tokens with");
+    if (read_question(op, t, &question) ||
+        token_request_answer(&c, op->namespace, op->name, &question, &answer, &op->errs, &op->err))
+        return op->err.code;
+    return settle_answer(op, t, answer);
+}
+
+static void serve_question(struct exchange *x)
+{
+    if (dispatch_begin_create(x))
+        registry_try(&x->op, x->at.subresource ? answer_token : answer_review);
+}
+
 /* ---- All of them ---- */
 
 /* A Binding of its own resource is the same as the pod's. */
@@ -92,6 +148,8 @@ bool serve_virtual(struct exchange *x)
         serve_components(x);
     else if (str_is(r->plural, "bindings") && r->group.n == 0)
         serve_binding(x);
+    else if (review_is(r->type) || str_is(x->route.subresource, "token"))
+        serve_question(x);
     else if (x->at.connect || str_is(x->route.subresource, "log"))
         serve_kubelet(x);
     else

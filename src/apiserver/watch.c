@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "apiserver/lists.h"
+#include "apiserver/server_metrics.h"
 #include "apiserver/status_object.h"
 #include "base/rand.h"
 
@@ -31,6 +32,7 @@ struct form {
 struct watch_hub {
     struct loop *loop;
     struct stored *objects;
+    struct server_metrics *metrics;
     struct rand rand;
     struct group *groups; /* one a row of the schema; of a kind in two versions both use the stored one */
     struct form forms[WATCH_FORMS_MAX];
@@ -58,11 +60,12 @@ struct watcher {
 
 /* ---- The hub ---- */
 
-struct watch_hub *watch_hub_new(struct loop *l, struct stored *objects, uint64_t seed)
+struct watch_hub *watch_hub_new(struct loop *l, struct stored *objects, struct server_metrics *metrics, uint64_t seed)
 {
     struct watch_hub *h = mem_zalloc(sizeof(*h));
     h->loop = l;
     h->objects = objects;
+    h->metrics = metrics;
     rand_init(&h->rand, seed);
     h->groups = mem_zalloc(schema_n_resources * sizeof(*h->groups));
     for (size_t i = 0; i < schema_n_resources; i++)
@@ -188,6 +191,7 @@ static void count_event(struct watcher *w, size_t n_bytes)
     w->o.encoder.table.no_columns = true;
     w->hub->counts.n_events++;
     w->hub->counts.n_bytes += n_bytes;
+    server_metrics_watch_event(w->hub->metrics, w->o.encoder.resource, n_bytes);
 }
 
 /* ---- Watchers that are behind ---- */

@@ -12,6 +12,7 @@
 #include "http/loop.h"
 #include "http/stream.h"
 
+struct server_metrics;
 struct watch_hub;
 struct watcher;
 
@@ -21,7 +22,7 @@ struct watch_hub_counts {
     uint64_t n_expired;         /* watchers that were left behind */
 };
 
-struct watch_hub *watch_hub_new(struct loop *l, struct stored *objects, uint64_t seed);
+struct watch_hub *watch_hub_new(struct loop *l, struct stored *objects, struct server_metrics *metrics, uint64_t seed);
 /* No watcher is left. */
 void watch_hub_free(struct watch_hub *h);
 /* After the store was polled. */

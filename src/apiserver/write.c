@@ -97,7 +97,7 @@ enum err_code registry_check_name(struct operation *op, const struct value *v)
 
 /* ---- New objects ---- */
 
-static const char *new_uid(struct operation *op)
+const char *registry_new_uid(struct operation *op)
 {
     uint8_t b[DIGEST_BYTES];
     digest_new_key(b);
@@ -148,7 +148,7 @@ static void set_system_fields(struct operation *op, const struct kind_rules *k, 
 {
     const struct type *t = registry_type(op);
     struct arena *a = op->arena;
-    *v = meta_set(a, t, v, "uid", edit_text(new_uid(op)));
+    *v = meta_set(a, t, v, "uid", edit_text(registry_new_uid(op)));
     *v = meta_set(a, t, v, "creationTimestamp", value_time(registry_now_s(op), 0));
     *v = meta_set(a, t, v, "generation", first_generation(k));
     struct str base = meta_text(t, v, "generateName");
@@ -196,6 +196,8 @@ enum err_code registry_store_new(struct operation *op, struct value v)
         return op->err.code;
     bool makes_name = meta_text(t, &v, "name").n == 0 && meta_text(t, &v, "generateName").n > 0;
     set_system_fields(op, k, &v);
+    if (is_service(op) && service_write_new(op, &v))
+        return op->err.code;
     if (k->prepare_create)
         v = k->prepare_create(&c, &v);
     if (check_new(op, k, &c, &v))
@@ -206,6 +208,8 @@ enum err_code registry_store_new(struct operation *op, struct value v)
     if (meta_text(t, &v, "resourceVersion").n)
         return err_set(&op->err, ERR_UNKNOWN, "resourceVersion should not be set on objects to be created");
     const struct value *there = registry_current(op);
+    if (op->server->o.default_accounts && str_is(op->resource->plural, "namespaces"))
+        new_namespace_add(op);
     return there ? refuse_existing(op, t, there, makes_name) : registry_commit(op, &v);
 }
 
@@ -243,43 +247,6 @@ void registry_create(struct operation *op)
 
 /* ---- Changed objects ---- */
 
-static bool is_skipped_by_generation(const struct field *f)
-{
-    return str_is(f->name, "kind") || str_is(f->name, "apiVersion") || str_is(f->name, "metadata") ||
-           str_is(f->name, "status");
-}
-
-static bool spec_differs(const struct type *t, const struct value *new, const struct value *old)
-{
-    for (unsigned i = 0; i < t->n_fields; i++)
-        if (!is_skipped_by_generation(&t->fields[i]) && !value_equal(value_slot(new, i), value_slot(old, i)))
-            return true;
-    return false;
-}
-
-static bool meta_differs(const struct type *t, const struct value *new, const struct value *old, const char *field)
-{
-    return !value_equal(meta_get(t, new, field), meta_get(t, old, field));
-}
-
-static bool bumps_generation(const struct kind_rules *k, const struct type *t, const struct value *new,
-                             const struct value *old)
-{
-    switch (k->generation) {
-    case GENERATION_SPEC:
-    case GENERATION_CHANGES:
-        return spec_differs(t, new, old);
-    case GENERATION_SPEC_ANNOTATION:
-        return spec_differs(t, new, old) || meta_differs(t, new, old, "annotations");
-    case GENERATION_LABELS:
-        return spec_differs(t, new, old) || meta_differs(t, new, old, "labels");
-    case GENERATION_NEVER:
-    case GENERATION_FIRST:
-        break;
-    }
-    return false;
-}
-
 /* What an update cannot change, whatever the client sends. */
 static struct value keep_system_fields(struct operation *op, const struct type *t, struct value v,
                                        const struct value *old)
@@ -296,6 +263,11 @@ static struct value keep_system_fields(struct operation *op, const struct type *
     if (grace->kind == VALUE_INT && meta_get(t, &v, "deletionGracePeriodSeconds")->kind == VALUE_ABSENT)
         v = meta_set(a, t, &v, "deletionGracePeriodSeconds", *grace);
     return v;
+}
+
+static bool is_status(const struct operation *op)
+{
+    return op->subresource && strcmp(op->subresource->name, "status") == 0;
 }
 
 static enum err_code check_version(struct operation *op, const struct kind_rules *k, const struct type *t,
@@ -355,10 +327,12 @@ enum err_code registry_store_changed(struct operation *op, const struct value *o
         return op->err.code;
     v = meta_set(op->arena, t, &v, "resourceVersion", *meta_get(t, old, "resourceVersion"));
     v = meta_set(op->arena, t, &v, "generation", *meta_get(t, old, "generation"));
+    if (is_service(op) && !op->subresource && service_write_changed(op, old, &v))
+        return op->err.code;
     rules_prepare_update *prepare = sub ? sub->prepare_update : k->prepare_update;
     if (prepare)
         v = prepare(&c, &v, old);
-    if (bumps_generation(k, t, &v, old)) {
+    if (!is_status(op) && rules_raises_generation(&c, k->generation, &v, old)) {
         const struct value *was = meta_get(t, old, "generation");
         v = meta_set(op->arena, t, &v, "generation", value_int((was->kind == VALUE_INT ? was->i : 0) + 1));
     }

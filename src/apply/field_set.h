@@ -1,11 +1,11 @@
 /* apply/field_set.h - sets of fields: which places of an object somebody owns, or which of them changed.
  *
- * A set is a tree. A node stands for one step on the way to a field: a name, an element of a list by its key fields, by its
- * value or by its index. A node with marks is a member of the set; one without is there for what is below it alone, and then
- * there is something below it. Nodes of a level are in the order of path_compare, each step once.
+ * A set is a tree. A node stands for one step on the way to a field: a name, an element of a list by its key fields, by
+ * its value or by its index. A node with marks is a member of the set; one without is there for what is below it alone,
+ * and then there is something below it. Nodes of a level are in the order of path_compare, each step once.
  *
- * Sets are values: functions never change their inputs, and results share nodes with them; a result that has the `nodes` of
- * an input is that input.
+ * Sets are values: functions never change their inputs, and results share nodes with them; a result that has the `nodes`
+ * of an input is that input.
  *
  * As text, a set is what metadata.managedFields[].fieldsV1 holds:
  *
@@ -83,9 +83,9 @@ struct field_set set_difference(struct arena *a, struct field_set s, struct fiel
 struct field_set set_without(struct arena *a, struct field_set s, struct field_set roots);
 /* The members that have one of these marks, as a set that is owned. */
 struct field_set set_pick(struct arena *a, struct field_set s, unsigned marks);
-bool set_equal(struct field_set x, struct field_set y);
 
-/* Calls `each` for every member: those of a level first, then what is below them. */
+/* Calls `each` for every member: those of a level first, then what is below them. For sets that were read, which are not
+ * deeper than SET_DEPTH_MAX, and parts of them. */
 typedef void set_visit(void *user, const struct path_step *const *path, uint32_t n_steps);
 void set_each(struct field_set s, set_visit *each, void *user);
 

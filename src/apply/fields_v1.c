@@ -1,7 +1,7 @@
 /* apply/fields_v1.c - field sets as metadata.managedFields holds them: see field_set.h.
  *
- * A key names a step: "f:" and a field's name, "k:" and a JSON object of the key fields, "v:" and a JSON value, "i:" and an
- * index; "." says that the object around it is a member itself. An object that names nothing is a member.
+ * A key names a step: "f:" and a field's name, "k:" and a JSON object of the key fields, "v:" and a JSON value, "i:" and
+ * an index; "." says that the object around it is a member itself. An object that names nothing is a member.
  *
  * Reading is as lenient as upstream's: keys in any order and given twice, "." with any value, kinds of steps that are
  * not known. Numbers inside of keys are doubles. Writing gives upstream's bytes, which escapes texts inside of keys as
@@ -207,45 +207,72 @@ bool set_parse(struct arena *a, struct str text, struct field_set *ret_set)
 
 /* ---- Writing ---- */
 
-/* As jsoniter: few escapes have letters; texts that are not UTF-8 stay as they are in keys. `html` is for texts inside of
- * keys, in which the rest is as encoding/json has it. */
-static void add_escaped(struct strbuf *to, struct str s, bool html)
+/* Whether a byte of a text stands for itself. */
+static inline bool is_plain(unsigned char c, bool html)
 {
-    for (size_t i = 0; i < s.n;) {
-        unsigned char c = (unsigned char)s.p[i];
-        uint32_t rune = c;
-        size_t n = c < 0x80 || !html ? 1 : utf8_decode(str_from(s, i), &rune);
-        bool line_end = rune == 0x2028 || rune == 0x2029;
-        if (c == '"' || c == '\\')
-            strbuf_printf(to, "\\%c", c);
-        else if (c == '\n' || c == '\r' || c == '\t')
-            strbuf_printf(to, "\\%c", c == '\n' ? 'n' : c == '\r' ? 'r' : 't');
-        else if (c < 0x20 || (html && (c == '<' || c == '>' || c == '&')) || (n > 1 && line_end))
-            strbuf_printf(to, "\\u%04x", rune);
-        else if (n == 0)
-            STRBUF_ADD_LIT(to, "\\ufffd");
-        else
-            strbuf_add(to, s.p + i, n);
-        i += n ? n : 1;
+    if (c < 0x20 || c == '"' || c == '\\')
+        return false;
+    return !html || (c < 0x80 && c != '<' && c != '>' && c != '&');
+}
+
+static size_t plain_prefix(struct str s, bool html)
+{
+    size_t n = 0;
+    while (n < s.n && is_plain((unsigned char)s.p[n], html))
+        n++;
+    return n;
+}
+
+static char escape_letter(unsigned char c)
+{
+    switch (c) {
+    case '\n':
+        return 'n';
+    case '\r':
+        return 'r';
+    case '\t':
+        return 't';
+    default:
+        return c == '"' || c == '\\' ? (char)c : '\0';
     }
+}
+
+/* The first character, which is not plain; few have letters, as jsoniter has it. Returns its bytes. */
+static size_t add_special(struct strbuf *to, struct str s)
+{
+    unsigned char c = (unsigned char)s.p[0];
+    uint32_t rune = c;
+    size_t n = c < 0x80 ? 1 : utf8_decode(s, &rune);
+    if (n == 0)
+        rune = UTF8_REPLACEMENT;
+    if (escape_letter(c)) {
+        strbuf_add_char(to, '\\');
+        strbuf_add_char(to, escape_letter(c));
+    } else if (n > 1 && rune != 0x2028 && rune != 0x2029) {
+        strbuf_add(to, s.p, n);
+    } else {
+        strbuf_printf(to, "\\u%04x", rune);
+    }
+    return n ? n : 1;
+}
+
+/* In keys themselves texts that are not UTF-8, and HTML, stay as they are. */
+static void add_text(struct strbuf *to, struct str s, bool html)
+{
+    strbuf_add_char(to, '"');
+    while (s.n) {
+        size_t n = plain_prefix(s, html);
+        strbuf_add(to, s.p, n);
+        s = str_from(s, n);
+        if (s.n)
+            s = str_from(s, add_special(to, s));
+    }
+    strbuf_add_char(to, '"');
 }
 
 static bool needs_escapes(struct str s)
 {
-    for (size_t i = 0; i < s.n; i++)
-        if ((unsigned char)s.p[i] < 0x20 || s.p[i] == '"' || s.p[i] == '\\')
-            return true;
-    return false;
-}
-
-static void add_text(struct strbuf *to, struct str s, bool html)
-{
-    strbuf_add_char(to, '"');
-    if (html || needs_escapes(s))
-        add_escaped(to, s, html);
-    else
-        strbuf_add_str(to, s);
-    strbuf_add_char(to, '"');
+    return plain_prefix(s, false) < s.n;
 }
 
 static void add_value(struct strbuf *to, const struct value *v)

@@ -65,10 +65,10 @@ static struct value without_annotation(struct arena *a, const struct value *conf
     const struct value *annotations = meta ? value_member(meta, STR("annotations")) : NULL;
     if (!annotations)
         return *config;
-    struct value left = all_texts(annotations)
-                            ? edit_member(a, meta, STR("annotations"), without_member(a, annotations, STR(LAST_APPLIED)))
-                            : without_member(a, meta, STR("annotations"));
-    return edit_member(a, config, STR("metadata"), left);
+    struct value left = without_member(a, annotations, STR(LAST_APPLIED));
+    struct value new_meta = all_texts(annotations) ? edit_member(a, meta, STR("annotations"), left)
+                                                   : without_member(a, meta, STR("annotations"));
+    return edit_member(a, config, STR("metadata"), new_meta);
 }
 
 static size_t annotation_bytes(const struct value *annotations)

@@ -4,8 +4,6 @@
 #include "base/sort.h"
 #include "codec/json.h"
 
-enum { ENTRY_MANAGER, ENTRY_OPERATION, ENTRY_API_VERSION, ENTRY_TIME, ENTRY_FIELDS_TYPE, ENTRY_FIELDS, ENTRY_SUBRESOURCE,
-       ENTRY_SLOTS }; /* of meta/v1.ManagedFieldsEntry */
 
 /* ---- Who is who ---- */
 
@@ -127,7 +125,8 @@ static int64_t seconds_of(const struct managed_entry *entry)
 
 static int compare_shown(const void *a, const void *b)
 {
-    const struct managed_entry *x = *(const struct managed_entry *const *)a, *y = *(const struct managed_entry *const *)b;
+    const struct managed_entry *x = *(const struct managed_entry *const *)a;
+    const struct managed_entry *y = *(const struct managed_entry *const *)b;
     int64_t x_s = seconds_of(x), y_s = seconds_of(y);
     int order = y->applied - x->applied;
     if (!order)
@@ -185,7 +184,8 @@ struct managed_entry *managed_entry_of(struct arena *a, struct managed *m, struc
         return &m->entries[at];
     if (m->n == m->cap) {
         struct managed_entry *more = arena_alloc(a, (m->cap + 2) * sizeof(*more));
-        memcpy(more, m->entries, m->n * sizeof(*more));
+        if (m->n)
+            memcpy(more, m->entries, m->n * sizeof(*more));
         m->entries = more;
         m->cap += 2;
     }

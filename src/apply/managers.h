@@ -1,7 +1,8 @@
 /* apply/managers.h - the entries of metadata.managedFields, with their sets read.
  *
- * An entry is told from others by manager, operation and subresource, that of an update by its apiVersion too. Entries are in
- * the order of who they are; one whose set is empty is not there any more, but keeps its time in case it comes back.
+ * An entry is told from others by manager, operation and subresource, that of an update by its apiVersion too. Entries
+ * are in the order of who they are; one whose set is empty is not there any more, but keeps its time in case it comes
+ * back.
  *
  * Upstream: apimachinery, managedfields/internal.
  * Thread: any. Memory: the arena; texts and sets share with the object. */
@@ -9,6 +10,17 @@
 
 #include "apply/field_set.h"
 #include "base/err.h"
+
+enum { /* slots of meta/v1.ManagedFieldsEntry */
+    ENTRY_MANAGER,
+    ENTRY_OPERATION,
+    ENTRY_API_VERSION,
+    ENTRY_TIME,
+    ENTRY_FIELDS_TYPE,
+    ENTRY_FIELDS,
+    ENTRY_SUBRESOURCE,
+    ENTRY_SLOTS,
+};
 
 /* Entries of updates that are kept; the oldest become one. As upstream. */
 enum { UPDATE_MANAGERS_MAX = 10 };

@@ -1,8 +1,8 @@
 /* apply/merge.c - a request of server-side apply: see apply.h.
  *
  * The client's document stays as it was sent, a plain value: quantities and times in it are texts, and a null is there.
- * It is merged into the view of the object, what the client applied the last time and now leaves out is taken away, and only
- * then the result becomes an object of the type.
+ * It is merged into the view of the object, what the client applied the last time and now leaves out is taken away, and
+ * only then the result becomes an object of the type.
  *
  * Upstream: apimachinery, managedfields/internal; structured-merge-diff, merge. */
 #include "api/edit.h"
@@ -120,7 +120,8 @@ static const struct value *metadata_of(const struct value *config)
 /* "apps/v1, Kind=Deployment"; of a version that cannot be read nothing remains. */
 static const char *shown_kind(struct request *r)
 {
-    struct str api_version = text_at(&r->config, STR("apiVersion")), kind = text_at(&r->config, STR("kind")), group, version;
+    struct str kind = text_at(&r->config, STR("kind")), group, version;
+    struct str api_version = text_at(&r->config, STR("apiVersion"));
     schema_split_api_version(api_version, &group, &version);
     if (str_index(version, '/') < version.n)
         group = version = kind = STR("");
@@ -196,7 +197,8 @@ static int compare_conflicts(const void *a, const void *b)
     return str_cmp(((const struct conflict *)a)->identity, ((const struct conflict *)b)->identity);
 }
 
-static void find_conflicts(struct request *r, struct attempt *t, const struct managed_entry *own, struct field_set changes)
+static void find_conflicts(struct request *r, struct attempt *t, const struct managed_entry *own,
+                           struct field_set changes)
 {
     struct arena *a = r->write.arena;
     struct field_set changed = set_pick(a, changes, SET_ADDED | SET_MODIFIED);
@@ -246,16 +248,17 @@ static enum err_code report_conflicts(struct request *r, const struct attempt *a
     }
     outcome->conflicts = t.causes;
     outcome->n_conflicts = (uint32_t)t.n;
-    enum err_code rc =
-        t.n == 1 ? err_set(r->e, ERR_CONFLICT, "Apply failed with 1 conflict: conflict with %.*s: %.*s",
-                           STR_ARG(t.causes[0].manager_text), STR_ARG(t.causes[0].field))
-                 : err_set(r->e, ERR_CONFLICT, "Apply failed with %zu conflicts: %.*s", t.n, STR_ARG(strbuf_str(&t.lines)));
+    if (t.n == 1)
+        err_set(r->e, ERR_CONFLICT, "Apply failed with 1 conflict: conflict with %.*s: %.*s",
+                STR_ARG(t.causes[0].manager_text), STR_ARG(t.causes[0].field));
+    else
+        err_set(r->e, ERR_CONFLICT, "Apply failed with %zu conflicts: %.*s", t.n, STR_ARG(strbuf_str(&t.lines)));
     strbuf_fini(&t.lines);
-    return rc;
+    return ERR_CONFLICT;
 }
 
-/* kubectl may take from others what it applied itself before, from the client's side: see last_applied.h. Returns whether
- * nothing else is in dispute. */
+/* kubectl may take from others what it applied itself before, from the client's side: see last_applied.h. Returns
+ * whether nothing else is in dispute. */
 static bool forgive_last_applied(struct request *r, struct attempt *t)
 {
     struct field_set allowed;
@@ -284,12 +287,12 @@ static struct managed copy_managed(struct arena *a, const struct managed *m)
     return copy;
 }
 
-/* The object has elements in lists that do not say who they are. */
+/* The object has elements in lists that do not say who they are; walk_check finds the first of them again. */
 static enum err_code not_comparable(struct request *r, const char *what, const char *into)
 {
     struct arena *a = r->write.arena;
     if (!walk_check(a, root(r), &r->view, true, r->e))
-        err_set(r->e, ERR_UNKNOWN, "no key");
+        err_set(r->e, ERR_UNKNOWN, "an element of a list has no key");
     struct str namespace = value_text(value_path(r->write.type, r->live, "metadata.namespace"));
     struct str name = value_text(value_path(r->write.type, r->live, "metadata.name"));
     const char *shown = arena_printf(a, "%.*s/%.*s; %s", STR_ARG(namespace), STR_ARG(name), shown_kind(r));
@@ -303,13 +306,22 @@ static enum err_code begin_managed(struct request *r, struct attempt *t)
     t->managed = copy_managed(r->write.arena, &r->stored);
     if (managed_any(&t->managed) || write_note(&r->write, &t->managed, STR("before-first-apply"), &none, &r->bare))
         return ERR_OK;
-    return not_comparable(r, "failed to create manager for existing fields: failed to convert new object", " to smd typed");
+    return not_comparable(r, "failed to create manager for existing fields: failed to convert new object",
+                          " to smd typed");
 }
 
+static struct managed_entry *entry_of_applier(struct request *r, struct managed *m)
+{
+    const struct apply_manager *by = r->write.by;
+    struct managed_entry who = { .manager = by->name.n ? by->name : STR("unknown"), .applied = true,
+                                 .api_version = by->api_version, .subresource = by->subresource };
+    return managed_entry_of(r->write.arena, m, who);
+}
+
+/* All of it once; conflicts are for the caller to judge. What was applied in another version of the kind is not pruned. */
 static enum err_code attempt(struct request *r, bool force, struct attempt *t)
 {
     struct arena *a = r->write.arena;
-    const struct apply_manager *by = r->write.by;
     *t = (struct attempt){ 0 };
     if (begin_managed(r, t) || check_config(r))
         return r->e->code;
@@ -317,11 +329,9 @@ static enum err_code attempt(struct request *r, bool force, struct attempt *t)
         return not_comparable(r, "failed to create typed live object", "");
     if (!write_reconcile(&r->write, &t->managed))
         return err_set(r->e, ERR_UNKNOWN, "unexpected GroupVersion string in managed fields");
-    struct managed_entry who = { .manager = by->name.n ? by->name : STR("unknown"), .applied = true,
-                                 .api_version = by->api_version, .subresource = by->subresource };
-    struct managed_entry *own = managed_entry_of(a, &t->managed, who);
+    struct managed_entry *own = entry_of_applier(r, &t->managed);
     struct field_set last = write_speaks(&r->write, own) ? own->set : (struct field_set){ 0 };
-    own->api_version = by->api_version;
+    own->api_version = r->write.by->api_version;
     own->set = set_without(a, walk_set(a, root(r), &r->config), r->write.reset);
     t->merged = walk_merge(a, root(r), &r->view, &r->config);
     t->merged = prune(r, &t->managed, &t->merged, last);
@@ -333,7 +343,7 @@ static enum err_code attempt(struct request *r, bool force, struct attempt *t)
     own->set = write_strip(&r->write, own->set);
     t->changed = !walk_equal(&r->view, &t->merged);
     if (t->changed)
-        own->time = value_time(by->now_s, 0);
+        own->time = value_time(r->write.by->now_s, 0);
     return ERR_OK;
 }
 
@@ -344,8 +354,8 @@ static enum err_code finish(struct request *r, const struct attempt *t, struct a
     struct value object = r->bare;
     if (t->changed && convert_plain(r->write.arena, r->patch->work, r->write.type, &t->merged, NULL, &object, r->e)) {
         r->e->code = r->e->code == ERR_INVALID ? ERR_UNKNOWN : r->e->code;
-        return err_wrap(r->e, "failed to convert new object (%s) to proper version: unable to convert unstructured object to %s",
-                        shown_object(r), shown_kind(r));
+        return err_wrap(r->e, "failed to convert new object (%s) to proper version: unable to convert unstructured "
+                              "object to %s", shown_object(r), shown_kind(r));
     }
     if (object.kind != VALUE_STRUCT)
         object = value_struct(r->write.arena, r->write.type);
@@ -397,7 +407,8 @@ enum err_code apply_merge(struct arena *a, const struct type *t, const struct va
     }
     if (check_kind(&r) || look_at_live(&r) || attempt(&r, p->force, &first))
         return e->code;
-    if (first.n_conflicts && str_is(m->name, "kubectl") && forgive_last_applied(&r, &first) && attempt(&r, true, &first))
+    bool may_have_applied = first.n_conflicts && str_is(m->name, "kubectl");
+    if (may_have_applied && forgive_last_applied(&r, &first) && attempt(&r, true, &first))
         return e->code;
     return first.n_conflicts ? report_conflicts(&r, &first, ret_outcome) : finish(&r, &first, ret_outcome);
 }

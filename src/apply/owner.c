@@ -11,9 +11,9 @@
 #define MEMBER_NODE(literal) { .at = FIELD_STEP(literal), .marks = SET_MEMBER }
 
 static struct set_node never_owned_meta[] = { /* by ascending name */
-    MEMBER_NODE("clusterName"), MEMBER_NODE("creationTimestamp"), MEMBER_NODE("generation"), MEMBER_NODE("managedFields"),
-    MEMBER_NODE("name"), MEMBER_NODE("namespace"), MEMBER_NODE("resourceVersion"), MEMBER_NODE("selfLink"),
-    MEMBER_NODE("uid"),
+    MEMBER_NODE("clusterName"),   MEMBER_NODE("creationTimestamp"), MEMBER_NODE("generation"),
+    MEMBER_NODE("managedFields"), MEMBER_NODE("name"),              MEMBER_NODE("namespace"),
+    MEMBER_NODE("resourceVersion"), MEMBER_NODE("selfLink"),        MEMBER_NODE("uid"),
 };
 static struct set_node never_owned[] = {
     MEMBER_NODE("apiVersion"),
@@ -210,11 +210,10 @@ struct value apply_note_update(struct arena *a, const struct type *t, const stru
 /* All but the times. */
 static bool entries_alike(const struct value *x, const struct value *y)
 {
-    enum { TIME_SLOT = 3 };
     if (x->kind != VALUE_STRUCT || y->kind != VALUE_STRUCT || x->n != y->n)
         return false;
     for (uint32_t i = 0; i < x->n; i++)
-        if (i != TIME_SLOT && !value_equal(&x->slots[i], &y->slots[i]))
+        if (i != ENTRY_TIME && !value_equal(&x->slots[i], &y->slots[i]))
             return false;
     return true;
 }
@@ -229,7 +228,8 @@ static bool lists_alike(const struct value *x, const struct value *y)
     return true;
 }
 
-struct value apply_keep_times(struct arena *a, const struct type *t, const struct value *live, const struct value *object)
+struct value apply_keep_times(struct arena *a, const struct type *t, const struct value *live,
+                              const struct value *object)
 {
     const struct apply_manager nobody = { 0 };
     struct write w = write_begin(a, t, &nobody);

@@ -214,8 +214,8 @@ static const char *omits_all_keys(struct arena *a, const char *const *keys, uint
             strbuf_add_char(&b, ' ');
         strbuf_add_quoted(&b, str_of(keys[i]));
     }
-    const char *text = arena_printf(a, "associative list with keys has an element that omits all key fields [%.*s] (and "
-                                       "doesn't have default values for any key fields)", STR_ARG(strbuf_str(&b)));
+    const char *text = arena_printf(a, "associative list with keys has an element that omits all key fields [%.*s] "
+                                       "(and doesn't have default values for any key fields)", STR_ARG(strbuf_str(&b)));
     strbuf_fini(&b);
     return text;
 }

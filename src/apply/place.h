@@ -1,5 +1,5 @@
-/* apply/place.h - what the schema says of one place in an object: which shapes a value may have there, whether it is owned
- * as a whole, and where its children are.
+/* apply/place.h - what the schema says of one place in an object: which shapes a value may have there, whether it is
+ * owned as a whole, and where its children are.
  *
  * Most places have one shape. IntOrString, JSON and the types whose JSON shape chooses may be anything: there a map is
  * owned field by field, a list as a whole. Raw objects may be anything and are owned as a whole.

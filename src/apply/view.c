@@ -172,8 +172,8 @@ static struct value view_field(struct arena *a, const struct field *f, const str
 
 /* ---- Differences ---- */
 
-/* Fields that hold one struct in both objects are gone into; any other that is not equal is shown as a whole. Nothing is
- * compared twice, however deep it lies. */
+/* Fields that hold one struct in both objects are gone into; any other that is not equal is shown as a whole. Nothing
+ * is compared twice, however deep it lies. */
 static bool goes_into(const struct field *f, const struct value *old, const struct value *new)
 {
     return f->kind == KIND_STRUCT && f->shape == SHAPE_ONE && !(f->type->flags & (TYPE_WRAPPER | TYPE_BY_SHAPE)) &&

@@ -1,7 +1,8 @@
 /* apply/view.h - typed objects as the plain values that their JSON has.
  *
  * Ownership is about what JSON shows: a struct that is always written is there although nobody set it, a zero that is
- * left out is not. So a struct becomes a map of what is written, a time its text, bytes their base64, raw JSON its value.
+ * left out is not. So a struct becomes a map of what is written, a time its text, bytes their base64, raw JSON its
+ * value.
  *
  * Thread: any. Memory: the arena; texts are shared. */
 #pragma once

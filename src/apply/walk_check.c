@@ -1,7 +1,7 @@
 /* apply/walk_check.c - see walk.h: whether a document fits the schema, told in upstream's words.
  *
- * They quote what does not fit as Go prints it. Members are gone through in the order of their names; upstream's order is
- * one of chance. */
+ * They quote what does not fit as Go prints it. Members are gone through in the order of their names; upstream's order
+ * is one of chance. */
 #include "apply/walk.h"
 #include "patch/patch.h"
 

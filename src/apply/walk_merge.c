@@ -108,7 +108,8 @@ static struct value merge_maps(struct arena *a, const struct place *p, const str
         struct member m = order <= 0 ? old->members[i] : new->members[k];
         bool declared;
         if (order == 0)
-            m.value = walk_merge(a, place_of_member(p, m.key, &declared), &old->members[i].value, &new->members[k].value);
+            m.value = walk_merge(a, place_of_member(p, m.key, &declared), &old->members[i].value,
+                                 &new->members[k].value);
         i += order <= 0;
         k += order >= 0;
         out.members[out.n++] = m;

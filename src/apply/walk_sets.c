@@ -3,7 +3,8 @@
 
 /* ---- Removing ---- */
 
-static struct value remove_items(struct arena *a, const struct place *p, const struct value *list, struct field_set gone)
+static struct value remove_items(struct arena *a, const struct place *p, const struct value *list,
+                                 struct field_set gone)
 {
     struct value out = value_list(arena_alloc(a, list->n * sizeof(struct value)), 0);
     struct place inside = place_of_item(p);
@@ -18,7 +19,8 @@ static struct value remove_items(struct arena *a, const struct place *p, const s
     return out.n ? out : value_null();
 }
 
-static struct value remove_members(struct arena *a, const struct place *p, const struct value *map, struct field_set gone)
+static struct value remove_members(struct arena *a, const struct place *p, const struct value *map,
+                                   struct field_set gone)
 {
     struct value out = value_map(arena_alloc(a, map->n * sizeof(struct member)), 0);
     for (uint32_t i = 0; i < map->n; i++) {

@@ -274,8 +274,21 @@ static void on_head(void *context, int status, enum media media)
     r->media = media;
 }
 
+/* The list that has begun is an empty one. */
+static void not_served(struct reflector *r)
+{
+    if (!r->has_synced)
+        LOG(1, "The server does not serve this resource", KS("path", r->o.path));
+    synced(r);
+    list_again(r);
+}
+
 static void refused(struct reflector *r)
 {
+    if (r->status == 404 && r->state == LISTING && r->o.may_be_missing) {
+        not_served(r);
+        return;
+    }
     r->counts.errors++;
     struct str why = strbuf_str(&r->buffer);
     if (r->status == 429 || r->status == 503 || r->status == 410)
@@ -362,6 +375,10 @@ static void on_page(void *context, const struct api_answer *answer)
     arena_reset(&r->scratch);
     err_init(&e, &r->scratch);
     struct list_page page;
+    if (answer->status == 404 && r->o.may_be_missing) {
+        not_served(r);
+        return;
+    }
     if (!api_ok(answer)) {
         page_failed(r, api_problem(&r->scratch, answer));
         return;

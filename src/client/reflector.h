@@ -38,6 +38,7 @@ struct reflector_options {
     const char *path;     /* "/api/v1/pods" */
     const char *selector; /* of the query, escaped: "fieldSelector=..."; NULL: none */
     bool no_streaming;    /* lists come in pages from the start */
+    bool may_be_missing;  /* a server that does not know of such objects (404) has none of them; it is asked again */
     struct reflector_sink sink;
     uint64_t seed;
 };

@@ -19,8 +19,10 @@ struct command {
     int (*run)(const struct command *c, int argc, char **argv);
 };
 
-extern const struct command bench_command, decode_command, explain_command, replay_command, scheduler_command,
-    simulate_command, store_command, version_command;
+extern const struct command apiserver_command, bench_command, decode_command, explain_command, replay_command,
+    scheduler_command, simulate_command, store_command, version_command;
+/* Under the name of etcd. */
+int etcd_run(int argc, char **argv);
 
 /* Digits alone, up to `max`. */
 bool cmd_parse_number(const char *text, uint64_t max, uint64_t *ret_number);

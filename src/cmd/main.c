@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 
 static const struct command *const commands[] = {
+    &apiserver_command,
     &bench_command,
     &decode_command,
     &explain_command,
@@ -74,18 +75,22 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
-/* In place of kube-scheduler under its name: the same command line. */
-static bool is_kube_scheduler(const char *program)
+/* In place of a component under its name: the same command line. */
+static bool is_called(const char *program, const char *name)
 {
     const char *slash = strrchr(program, '/');
-    return strcmp(slash ? slash + 1 : program, "kube-scheduler") == 0;
+    return strcmp(slash ? slash + 1 : program, name) == 0;
 }
 
 int main(int argc, char **argv)
 {
     cmd_open_standard();
-    if (argc > 0 && is_kube_scheduler(argv[0]))
+    if (argc > 0 && is_called(argv[0], "kube-scheduler"))
         return scheduler_command.run(&scheduler_command, argc, argv);
+    if (argc > 0 && is_called(argv[0], "kube-apiserver"))
+        return apiserver_command.run(&apiserver_command, argc, argv);
+    if (argc > 0 && is_called(argv[0], "etcd"))
+        return etcd_run(argc, argv);
     if (argc < 2)
         return show_usage();
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)

@@ -5,22 +5,13 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/printable.h"
 #include "base/sym.h"
 #include "build_info.h"
-#include "cmd/cmd.h"
+#include "cmd/component.h"
 #include "config/scheduler_options.h"
 #include "config/setup.h"
 #include "daemon/daemon.h"
 #include "plugins/plugins.h"
-
-#if defined(__x86_64__)
-#define PLATFORM "linux/amd64"
-#elif defined(__aarch64__)
-#define PLATFORM "linux/arm64"
-#else
-#define PLATFORM "linux"
-#endif
 
 static const char about[] =
     "The scheduler of a Kubernetes cluster: it watches for pods without a node, finds out which nodes\n"
@@ -50,68 +41,16 @@ static int print_help(const struct command *c)
     return code;
 }
 
-/* `usage` before it: the flags themselves are wrong. */
-static int refuse(bool usage, const char *label, const char *message)
+/* The flags themselves are wrong: all of them are shown before that. */
+static int refuse_flags(const char *message)
 {
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
-    if (usage) {
-        scheduler_flags_add_usage(&text, cmd_columns());
-        strbuf_add_char(&text, '\n');
-    }
-    strbuf_add_text(&text, label);
-    printable_add(&text, str_of(message));
+    scheduler_flags_add_usage(&text, cmd_columns());
     strbuf_add_char(&text, '\n');
     cmd_write_error(strbuf_str(&text));
     strbuf_fini(&text);
-    return 1;
-}
-
-static int refuse_arguments(const struct flag_strings *arguments)
-{
-    struct strbuf text;
-    strbuf_init(&text, STRBUF_NO_MAX);
-    STRBUF_ADD_LIT(&text, "\"kube-scheduler\" does not take any arguments, got [");
-    for (size_t i = 0; i < arguments->n; i++) {
-        strbuf_add_text(&text, i ? " " : "");
-        strbuf_add_quoted_shown(&text, arguments->at[i]);
-    }
-    strbuf_add_char(&text, ']');
-    refuse(false, "Error: ", strbuf_cstr(&text));
-    strbuf_fini(&text);
-    return 1;
-}
-
-static bool has_arguments(const struct flag_strings *arguments)
-{
-    bool any = false;
-    for (size_t i = 0; i < arguments->n; i++)
-        any |= arguments->at[i].n > 0;
-    return any;
-}
-
-static bool asks_version(const struct scheduler_flags *f)
-{
-    return str_is(f->version, "true") || str_is(f->version, "raw");
-}
-
-/* In the form of upstream's: what is Go's there is empty or the compiler's. */
-static int print_version(const struct start *s)
-{
-    struct strbuf text;
-    strbuf_init(&text, STRBUF_NO_MAX);
-    if (str_is(s->flags.version, "raw"))
-        strbuf_printf(&text,
-                      "version.Info{Major:\"1\", Minor:\"36\", EmulationMajor:\"\", EmulationMinor:\"\", "
-                      "MinCompatibilityMajor:\"\", MinCompatibilityMinor:\"\", GitVersion:\"%s\", GitCommit:\"%s\", "
-                      "GitTreeState:\"\", BuildDate:\"1970-01-01T00:00:00Z\", GoVersion:\"\", Compiler:\"%s\", "
-                      "Platform:\"%s\"}\n",
-                      BUILD_KUBERNETES, BUILD_COMMIT, BUILD_COMPILER, PLATFORM);
-    else
-        strbuf_printf(&text, "Kubernetes %s\n", BUILD_KUBERNETES);
-    int code = cmd_print(s->c, CMD_TEXT, strbuf_str(&text));
-    strbuf_fini(&text);
-    return code;
+    return component_refuse("Error: ", message);
 }
 
 /* ---- Logging ---- */
@@ -120,44 +59,6 @@ static int fail(const struct start *s)
 {
     LOG_ERROR(s->e.message, "command failed");
     return 1;
-}
-
-static void log_gates(const struct gates *g)
-{
-    for (enum gate i = 0; i < N_GATES; i++) {
-        enum gate_stage stage = gate_stage(g, i);
-        if (g->named[i] && stage == STAGE_DEPRECATED)
-            LOG(0, "Warning: setting deprecated feature gate. It will be removed in a future release.",
-                KS("featureGate", gate_name(i)), KB("value", g->on[i]));
-        else if (g->named[i] && stage == STAGE_GA)
-            LOG(0, "Warning: setting GA feature gate. It will be removed in a future release.",
-                KS("featureGate", gate_name(i)), KB("value", g->on[i]));
-    }
-}
-
-static void log_alpha_gates(struct start *s)
-{
-    struct strbuf names;
-    strbuf_init(&names, STRBUF_NO_MAX);
-    for (enum gate i = 0; i < N_GATES; i++)
-        if (gate_on(&s->gates, i) && gate_stage(&s->gates, i) == STAGE_ALPHA)
-            strbuf_printf(&names, "%s%s", names.n ? " " : "", gate_name(i));
-    if (names.n)
-        LOG_WARNING(arena_printf(&s->arena,
-                                 "component has alpha features enabled in emulated version, this is unsupported: "
-                                 "features=[%s]",
-                                 strbuf_cstr(&names)));
-    strbuf_fini(&names);
-}
-
-static void log_flags(struct start *s)
-{
-    size_t n;
-    if (!LOG_ON(1))
-        return;
-    struct flag_text *texts = scheduler_flags_texts(&s->flags, &s->arena, &n);
-    for (size_t i = 0; i < n; i++)
-        LOG_PLAIN(1, arena_printf(&s->arena, "FLAG: --%s=%s", texts[i].name, flag_quoted(&s->arena, texts[i].value)));
 }
 
 /* ---- The configuration, completed ---- */
@@ -205,7 +106,7 @@ static int show_config(struct start *s)
 static int check(struct start *s)
 {
     struct flag_strings warnings = { 0 };
-    log_alpha_gates(s);
+    component_log_alpha_gates(&s->gates, &s->arena);
     enum err_code rc = scheduler_check_flags(&s->flags, &s->gates, &warnings, &s->e);
     for (size_t i = 0; i < warnings.n; i++)
         LOG_WARNING(arena_cstr(&s->arena, warnings.at[i]));
@@ -221,22 +122,12 @@ static int configure(struct start *s)
     return 0;
 }
 
-static const char *version_text(struct arena *a, const struct component_version *v)
-{
-    return arena_printf(a, "%llu.%llu", (unsigned long long)v->major, (unsigned long long)v->minor);
-}
-
 static int run_daemon(struct start *s)
 {
     if (scheduler_options_check_election(&s->config->leader_election, &s->e))
         return fail(s);
-    const struct component_versions *v = &s->gates.versions;
-    const char *emulation = version_text(&s->arena, &v->emulated), *min_compat = version_text(&s->arena, &v->min_compatible);
     struct daemon_options o = { .flags = &s->flags, .gates = &s->gates, .config = s->config,
-                                .config_text = s->config_text, .build = { .major = "1", .minor = "36", .git_version = BUILD_KUBERNETES,
-                                           .git_commit = BUILD_COMMIT, .git_tree_state = "", .build_date = "1970-01-01T00:00:00Z",
-                                           .compiler = BUILD_COMPILER, .platform = PLATFORM, .binary = "1.36.4",
-                                           .emulation = emulation, .min_compat = min_compat } };
+                                .config_text = s->config_text, .build = component_build(&s->gates, &s->arena) };
     return daemon_run(&o);
 }
 
@@ -244,12 +135,12 @@ static int begin(struct start *s)
 {
     if (scheduler_options_gates(&s->flags, &s->gates, &s->e))
         return fail(s);
-    log_gates(&s->gates);
-    if (asks_version(&s->flags))
-        return print_version(s);
+    component_log_gates(&s->gates);
+    if (component_asks_version(s->flags.version))
+        return component_print_version(s->c, s->flags.version);
     if (scheduler_options_logs(&s->flags, &s->gates, &s->e))
-        return refuse(false, "", s->e.message);
-    log_flags(s);
+        return component_refuse("", s->e.message);
+    component_log_flags(&scheduler_flag_set, &s->flags, &s->arena);
     int code = check(s);
     if (!code)
         code = configure(s);
@@ -267,11 +158,11 @@ static int run(const struct command *c, int argc, char **argv)
     arena_init(&s.arena);
     err_init(&s.e, &s.arena);
     if (scheduler_flags_parse(&s.flags, &s.arena, argc, argv, &s.e))
-        code = refuse(true, "Error: ", s.e.message);
+        code = refuse_flags(s.e.message);
     else if (s.flags.help)
         code = print_help(c);
-    else if (has_arguments(&s.flags.given.arguments))
-        code = refuse_arguments(&s.flags.given.arguments);
+    else if (component_has_arguments(&s.flags.given))
+        code = component_refuse_arguments("kube-scheduler", &s.flags.given);
     else
         code = begin(&s);
     arena_fini(&s.arena);

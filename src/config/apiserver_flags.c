@@ -344,7 +344,8 @@ static const struct flag global[] = {
 static const struct flag berth[] = {
     ROW(STRINGS, controllers, "controllers", "*",
         "Built-in loops that run: * for all, NAME to add one, -NAME to leave one out, nothing (--controllers=) for "
-        "none: namespace, garbage-collector, service-account and others."),
+        "none. There are garbage-collector-controller, namespace-controller, "
+        "root-ca-certificate-publisher-controller and serviceaccount-controller."),
     ROW(STRING, data_dir, "data-dir", NULL,
         "Folder of the store; made when it is not there. Without it berth/apiserver below the user's state "
         "directory, XDG_STATE_HOME or ~/.local/state."),

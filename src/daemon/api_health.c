@@ -49,7 +49,7 @@ static const struct {
       false },
     { "poststarthook/bootstrap-controller", "services", "", "default", "kubernetes", false },
     { "poststarthook/start-kubernetes-service-cidr-controller", "servicecidrs", "networking.k8s.io", "", "kubernetes", false },
-    { "poststarthook/kube-apiserver-autoregistration", "apiservices", "apiregistration.k8s.io", "", "v1.", false },
+    { "poststarthook/kube-apiserver-autoregistration", "apiservices", "apiregistration.k8s.io", "", "v1.apps", false },
 };
 
 static void add_hooks(struct api_health *h, const struct api_health_options *o)

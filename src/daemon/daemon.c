@@ -65,7 +65,7 @@ struct daemon {
     struct loop_timer pulse;
     struct loop_mail synced, engine_ended;
     uv_signal_t terminate, interrupt, user2;
-    bool signalled, is_ending;
+    bool signalled;
     uint32_t n_to_stop, n_open_signals;
 };
 
@@ -115,10 +115,12 @@ static void on_leading(void *context)
     struct daemon *d = context;
     series_set(d->leader.is_leader, 1);
     tell_leading(d);
-    if (d->state == STARTING)
+    if (d->state == STARTING) {
+        LOG(0, "Starting informers and waiting for sync...");
         informers_start(d->informers);
-    else
+    } else {
         engine_schedule(d->engine, true);
+    }
 }
 
 static void on_lost(void *context)
@@ -179,6 +181,8 @@ static void run_synced(struct loop_mail *own_mail)
     if (d->state != STARTING)
         return;
     d->state = SYNCED;
+    if (waits_for_lease(d))
+        LOG(0, "Sync completed");
     if (d->election && !waits_for_lease(d))
         election_start(d->election);
     else if (!d->o->flags->shadow)
@@ -233,11 +237,9 @@ static void pulse(struct loop_timer *t)
     int64_t now_ms = loop_now_ms(d->loop);
     if (d->election && election_due_ms(d->election) <= now_ms)
         election_tick(d->election);
-    if (d->is_ending)
-        return;
-    loop_timer_set(d->loop, &d->pulse, now_ms + PULSE_MS);
     if (d->state == STOPPING)
-        return; /* the lease is being given back, which has its time */
+        return; /* the lease is lost; that it is given back takes no more than its requests' own time */
+    loop_timer_set(d->loop, &d->pulse, now_ms + PULSE_MS);
     if (event_recorder_due_ms(d->events) <= now_ms)
         event_recorder_tick(d->events);
     if (d->leader_events && event_recorder_due_ms(d->leader_events) <= now_ms)
@@ -532,6 +534,8 @@ static void stop(struct daemon *d, int exit_code, const char *error, const char 
     d->exit_code = exit_code;
     d->error = error ? arena_cstr(&d->arena, str_of(error)) : NULL;
     d->last_words = last_words;
+    LOG(2, "Scheduling queue is closed");
+    loop_timer_stop(d->loop, &d->pulse);
     engine_schedule(d->engine, false);
     if (d->election)
         election_release(d->election);
@@ -566,8 +570,6 @@ static void port_stopped(void *context)
 static void end(struct daemon *d)
 {
     const struct api *api = connections_main(d->connections);
-    d->is_ending = true;
-    loop_timer_stop(d->loop, &d->pulse);
     if (d->discovery)
         api->cancel(api->context, d->discovery);
     informers_stop(d->informers);

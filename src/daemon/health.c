@@ -55,13 +55,24 @@ static void warn_of_unknown(const struct health *h, const struct target *t, stru
     strbuf_add_char(to, '\n');
 }
 
+/* As upstream, which has no pairs here. */
+static void log_problem(const struct health *h, const struct health_check *c, const char *problem)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    strbuf_printf(&text, "%s check failed: %s\n[-]%s failed: %s", c->name, h->name, c->name, problem);
+    LOG_PLAIN(2, strbuf_cstr(&text));
+    strbuf_fini(&text);
+}
+
 static bool run(const struct health *h, const struct health_check *c, struct strbuf *to)
 {
     const char *problem = problem_of(c);
     if (h->observe)
         h->observe(h->context, c->name, h->name, !problem);
     if (problem) {
-        LOG(2, "health check failed", KS("check", c->name), KS("of", h->name), KS("why", problem));
+        if (LOG_ON(2))
+            log_problem(h, c, problem);
         strbuf_printf(to, "[-]%s failed: reason withheld\n", c->name);
     } else {
         strbuf_printf(to, "[+]%s ok\n", c->name);

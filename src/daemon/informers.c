@@ -141,6 +141,7 @@ struct informers *informers_new(const struct informers_options *o)
             .path = watched_rows[r].path,
             .selector = watched_rows[r].selector,
             .no_streaming = o->no_streaming,
+            .may_be_missing = watched_rows[r].may_be_missing,
             .sink = { &i->at[r], take },
             .seed = o->seed + (uint64_t)r,
         });

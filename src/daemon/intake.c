@@ -247,8 +247,11 @@ static void end_list(struct intake *i, enum watched resource)
     if (l->whole)
         return;
     l->whole = true;
-    LOG(3, "Caches populated", KS("path", watched_rows[resource].path));
-    if (++i->n_whole == N_WATCHED && i->o.synced)
+    LOG(2, "Caches populated", KS("path", watched_rows[resource].path));
+    if (++i->n_whole < N_WATCHED)
+        return;
+    LOG(3, "Handlers synced");
+    if (i->o.synced)
         i->o.synced(i->o.context);
 }
 

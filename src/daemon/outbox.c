@@ -76,14 +76,43 @@ static void io_bind(void *context, io_ticket ticket, const struct pod *pod, sym 
     add(b, w);
 }
 
+static void log_failure(const struct write *w, const struct status_change *change)
+{
+    if (change->failure != FAILURE_UNSCHEDULABLE)
+        LOG_ERROR(change->message, "Error scheduling pod; retrying", KO("pod", w->ns, w->name));
+    else if (strcmp(change->message, NO_NODES_AT_ALL) == 0)
+        LOG(2, "Unable to schedule pod; no nodes are registered to the cluster; waiting", KO("pod", w->ns, w->name));
+    else
+        LOG(2, "Unable to schedule pod; no fit; waiting", KO("pod", w->ns, w->name), KS("err", change->message));
+}
+
+/* What is not set is not named. */
+static void log_update(const struct outbox *b, const struct write *w, const struct status_change *change)
+{
+    const char *reason = change->failure == FAILURE_UNSCHEDULABLE ? "Unschedulable" : "SchedulerError";
+    if (!LOG_ON(3))
+        return;
+    struct log_pair pairs[8] = { KO("pod", w->ns, w->name) };
+    size_t n = 1;
+    if (change->has_condition) {
+        pairs[n++] = (struct log_pair)KS("conditionType", "PodScheduled");
+        pairs[n++] = (struct log_pair)KS("conditionStatus", "False");
+        pairs[n++] = (struct log_pair)KS("conditionReason", reason);
+    }
+    if (change->set_nomination) {
+        pairs[n++] = (struct log_pair)KS("nominatedNodeName", sym_text(engine_syms(b->o.engine), change->nomination));
+        pairs[n++] = (struct log_pair)KI("nominatingMode", 1); /* upstream's number for: instead of what there was */
+    }
+    log_info(LOG_SITE, 3, "Updating pod condition and nominated node name", pairs);
+}
+
 static void io_patch_status(void *context, const struct status_change *change)
 {
     struct outbox *b = context;
     struct write *w = new_write(b, WRITE_STATUS, change->pod, SYM_EMPTY);
-    if (change->has_condition && change->failure == FAILURE_UNSCHEDULABLE)
-        LOG(2, "Unable to schedule pod; no fit; waiting", KO("pod", w->ns, w->name), KS("err", change->message));
-    else if (change->has_condition)
-        LOG_ERROR(change->message, "Error scheduling pod; retrying", KO("pod", w->ns, w->name));
+    if (change->has_condition)
+        log_failure(w, change);
+    log_update(b, w, change);
     if (!pod_status_request(&w->arena, engine_syms(b->o.engine), change, now_s(b), &w->requests[0])) {
         write_free(w);
         return;

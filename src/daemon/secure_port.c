@@ -28,6 +28,7 @@ struct secure_port {
     struct secure_port_options o;
     struct arena arena;
     struct ops *ops;
+    const char *listens_on; /* address and port */
     struct reviewer authn_client, authz_client;
     struct authn *authn;
     struct authz *authz;
@@ -64,7 +65,8 @@ static enum err_code listen_there(struct secure_port *p, struct err *e)
     int port;
     if (ops_listen(p->ops, &port, e))
         return e->code;
-    LOG(0, "Serving securely", KS("address", o.bind_address), KI("port", port));
+    p->listens_on = arena_printf(&p->arena, strchr(o.bind_address, ':') ? "[%s]:%d" : "%s:%d", o.bind_address, port);
+    LOG_PLAIN(0, arena_printf(&p->arena, "Serving securely on %s", p->listens_on));
     return ERR_OK;
 }
 
@@ -76,7 +78,6 @@ static enum err_code make_reviewer(struct secure_port *p, struct reviewer *r, st
 {
     enum err_code rc = client_config_find(&p->arena, text(p, kubeconfig), NULL, &r->config, e);
     if (rc == ERR_NOT_FOUND && kubeconfig.n == 0) {
-        LOG(0, "No kubeconfig for reviews was given, so requests are looked at without them", KS("flag", flag));
         return ERR_OK;
     }
     if (rc)
@@ -130,12 +131,30 @@ static int64_t ms(int64_t ns)
     return ns / CLOCK_NS_PER_MS;
 }
 
+#define WITHOUT_LOOKUP(file, what)                                                                                     \
+    "No authentication-kubeconfig provided in order to lookup " file " in configmap/extension-apiserver-authentication in " \
+    "kube-system, so " what " authentication won't work."
+
+/* Upstream's words for what does not work without a kubeconfig. */
+static void warn_of_missing_clients(const struct secure_port *p)
+{
+    const struct scheduler_flags *f = p->o.flags;
+    bool looks_up = !p->authn_client.rest && !f->authentication_skip_lookup;
+    if (looks_up && f->client_ca_file.n == 0)
+        LOG_WARNING(WITHOUT_LOOKUP("client-ca-file", "client certificate"));
+    if (looks_up && f->requestheader_client_ca_file.n == 0)
+        LOG_WARNING(WITHOUT_LOOKUP("requestheader-client-ca-file", "request-header client certificate"));
+    if (!p->authz_client.rest)
+        LOG_WARNING("No authorization-kubeconfig provided, so SubjectAccessReview of authorization tokens won't work.");
+}
+
 static enum err_code make_guards(struct secure_port *p, struct err *e)
 {
     const struct scheduler_flags *f = p->o.flags;
     if (make_reviewer(p, &p->authn_client, f->authentication_kubeconfig, "authentication", e) ||
         make_reviewer(p, &p->authz_client, f->authorization_kubeconfig, "authorization", e))
         return e->code;
+    warn_of_missing_clients(p);
     p->authn = authn_new(&(struct authn_options){ .loop = p->o.loop,
                                                   .api = api_of(&p->authn_client),
                                                   .token_ttl_ms = ms(f->authentication_token_webhook_cache_ttl_ns),
@@ -259,7 +278,9 @@ static void looked_up(void *context, const char *error)
     if (!error) {
         serve(p, NULL);
     } else if (p->o.flags->authentication_tolerate_lookup_failure) {
-        LOG_ERROR(error, "Unable to look up who may be trusted; continuing without the cluster's authentication configuration");
+        LOG_WARNING(arena_printf(&p->arena, "Error looking up in-cluster authentication configuration: %s", error));
+        LOG_WARNING("Continuing without authentication configuration. This may treat all requests as anonymous.");
+        LOG_WARNING("To require authentication configuration lookup to succeed, set --authentication-tolerate-lookup-failure=false");
         serve(p, NULL);
     } else {
         p->begun(p->context, error);
@@ -288,8 +309,10 @@ void secure_port_begin(struct secure_port *p, void (*begun)(void *context, const
 static void one_stopped(void *context)
 {
     struct secure_port *p = context;
-    if (--p->n_to_stop == 0)
-        p->stopped(p->context);
+    if (--p->n_to_stop)
+        return;
+    LOG(0, "[graceful-termination] secure server is exiting");
+    p->stopped(p->context);
 }
 
 /* After the last request is answered nobody needs a review. */
@@ -310,6 +333,8 @@ void secure_port_stop(struct secure_port *p, void (*stopped)(void *context), voi
     p->stopped = stopped;
     p->context = context;
     p->n_to_stop = 1 + (p->authn_client.rest != NULL) + (p->authz_client.rest != NULL);
+    LOG_PLAIN(0, arena_printf(&p->arena, "Stopped listening on %s", p->listens_on));
+    LOG(0, "[graceful-termination] secure server has stopped listening");
     ops_stop(p->ops, STOP_MS, ops_stopped, p);
 }
 

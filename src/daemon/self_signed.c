@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/strbuf.h"
 
 enum { HOUR_S = 3600, YEAR_S = 365 * 24 * HOUR_S };
@@ -125,8 +126,10 @@ enum err_code keep_text(const char *folder, const char *name, struct str text, u
 enum err_code self_signed_pair(const struct self_signed_options *o, struct arena *a, struct str *ret_cert_pem,
                                struct str *ret_key_pem, struct err *e)
 {
-    if (!o->cert_dir || !o->cert_dir[0])
+    if (!o->cert_dir || !o->cert_dir[0]) {
+        LOG_PLAIN(0, "Generated self-signed cert in-memory");
         return make_pair(o, a, ret_cert_pem, ret_key_pem, e);
+    }
     const char *cert_file = arena_printf(a, "%s/%s.crt", o->cert_dir, o->name);
     const char *key_file = arena_printf(a, "%s/%s.key", o->cert_dir, o->name);
     bool has_cert = read_kept_text(cert_file, a, ret_cert_pem), has_key = read_kept_text(key_file, a, ret_key_pem);
@@ -140,5 +143,6 @@ enum err_code self_signed_pair(const struct self_signed_options *o, struct arena
     if (keep_text(o->cert_dir, arena_printf(a, "%s.crt", o->name), *ret_cert_pem, 0644, a, e) ||
         keep_text(o->cert_dir, arena_printf(a, "%s.key", o->name), *ret_key_pem, 0600, a, e))
         return err_wrap(e, "unable to keep the self-signed certificate");
+    LOG_PLAIN(0, arena_printf(a, "Generated self-signed cert (%s, %s)", cert_file, key_file));
     return ERR_OK;
 }

@@ -1,4 +1,4 @@
-/* daemon/watched.c - see resources.h. */
+/* daemon/watched.c - see watched.h. */
 #include "daemon/watched.h"
 
 const struct watched_row watched_rows[N_WATCHED] = {
@@ -19,4 +19,7 @@ const struct watched_row watched_rows[N_WATCHED] = {
                                           OBJECT_CSI_STORAGE_CAPACITY },
     [WATCHED_VOLUME_ATTACHMENTS] = { "/apis/storage.k8s.io/v1/volumeattachments", NULL, OBJECT_VOLUME_ATTACHMENT },
     [WATCHED_BUDGETS] = { "/apis/policy/v1/poddisruptionbudgets", NULL, OBJECT_BUDGET },
+    [WATCHED_RESOURCE_CLAIMS] = { "/apis/resource.k8s.io/v1/resourceclaims", NULL, OBJECT_RESOURCE_CLAIM, true },
+    [WATCHED_RESOURCE_SLICES] = { "/apis/resource.k8s.io/v1/resourceslices", NULL, OBJECT_RESOURCE_SLICE, true },
+    [WATCHED_DEVICE_CLASSES] = { "/apis/resource.k8s.io/v1/deviceclasses", NULL, OBJECT_DEVICE_CLASS, true },
 };

@@ -21,6 +21,9 @@ enum watched {
     WATCHED_CSI_STORAGE_CAPACITIES,
     WATCHED_VOLUME_ATTACHMENTS,
     WATCHED_BUDGETS,
+    WATCHED_RESOURCE_CLAIMS,
+    WATCHED_RESOURCE_SLICES,
+    WATCHED_DEVICE_CLASSES,
     N_WATCHED
 };
 
@@ -28,6 +31,7 @@ struct watched_row {
     const char *path;
     const char *selector;  /* of the query, escaped; NULL: all */
     enum object_kind kind; /* of all but nodes and pods */
+    bool may_be_missing;   /* older servers do not serve it: then there are none */
 };
 
 extern const struct watched_row watched_rows[N_WATCHED];

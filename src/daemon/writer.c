@@ -68,20 +68,15 @@ static void line_free(struct line *l)
 
 /* ---- The end of a write ---- */
 
-static void log_end(const struct write *w, const char *error)
+/* Of bindings and evictions the scheduling thread tells, when it gets the answer. */
+static void log_failure(const struct write *w, const char *error)
 {
-    static const char *const failed[] = {
-        [WRITE_BIND] = "Failed to bind pod",
+    static const char *const failed[WRITE_EVENT + 1] = {
         [WRITE_STATUS] = "Error updating pod",
-        [WRITE_EVICT] = "Failed to preempt pod",
         [WRITE_VOLUMES] = "Failed to bind volumes",
     };
-    if (error)
+    if (error && failed[w->kind])
         LOG_ERROR(error, failed[w->kind], KO("pod", w->ns, w->name));
-    else if (w->kind == WRITE_BIND)
-        LOG(2, "Successfully bound pod to node", KO("pod", w->ns, w->name), KS("node", w->target));
-    else if (w->kind == WRITE_EVICT)
-        LOG(2, "Preemptor Pod preempted victim Pod", KO("victim", w->ns, w->name), KS("node", w->target));
 }
 
 /* The first of the line is over; NULL: it worked. */
@@ -89,7 +84,7 @@ static void finish(struct line *l, const char *error)
 {
     struct writer *w = l->writer;
     struct write *done = first(l);
-    log_end(done, error);
+    log_failure(done, error);
     if (done->ticket)
         outbox_answer(w->o.engine, done->kind, done->ticket, error);
     list_remove(&done->node);

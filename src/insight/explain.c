@@ -17,7 +17,7 @@ static enum err_code parse(struct str query, struct question *ret, struct err *e
     struct question *q = ret;
     *q = (struct question){ .n_top = INSIGHT_NODES_MAX, .remedies = true };
     if (query_parse(query, fields, e) || query_pod(pod, &q->ns, &q->name, e) ||
-        query_number(nodes, "nodes", INSIGHT_NODES_MAX, &q->n_top, e) || query_bool(remedies, "remedies", &q->remedies, e))
+        query_number(nodes, "nodes", INSIGHT_NODES_MAX, &q->n_top, e) || query_flag(remedies, "remedies", &q->remedies, e))
         return e->code;
     if (!q->name.p)
         return err_set(e, ERR_BAD_REQUEST, "which pod? say pod=NAMESPACE/NAME");

@@ -92,7 +92,7 @@ enum err_code query_number(struct str text, const char *name, uint32_t max, uint
     return ERR_OK;
 }
 
-enum err_code query_bool(struct str text, const char *name, bool *ret_value, struct err *e)
+enum err_code query_flag(struct str text, const char *name, bool *ret_value, struct err *e)
 {
     if (!text.p)
         return ERR_OK;

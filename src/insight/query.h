@@ -21,6 +21,6 @@ enum err_code query_parse(struct str query, const struct query_field *fields, st
 /* ---- Values. A text that is not given leaves *ret_value alone. `name` is for the message. ---- */
 
 enum err_code query_number(struct str text, const char *name, uint32_t max, uint32_t *ret_value, struct err *e) ERR_MUST_CHECK;
-enum err_code query_bool(struct str text, const char *name, bool *ret_value, struct err *e) ERR_MUST_CHECK;
+enum err_code query_flag(struct str text, const char *name, bool *ret_value, struct err *e) ERR_MUST_CHECK;
 /* NAMESPACE/NAME; both stay empty when the text is not given. */
 enum err_code query_pod(struct str text, struct str *ret_ns, struct str *ret_name, struct err *e) ERR_MUST_CHECK;

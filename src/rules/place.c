@@ -213,8 +213,8 @@ static void add_go_name(struct strbuf *to, const struct type *t, struct str name
             strbuf_add_text(to, odd[i].go);
             return;
         }
-    static const char *const abbreviations[] = { "api", "aws", "cel", "cidr", "csi", "fc",  "fs",  "gce", "http",
-                                                 "id",  "ip",  "iscsi", "nfs", "os", "rbd", "tls", "uid", "url" };
+    static const char *const abbreviations[] = { "api", "aws", "cel", "cidr", "csi",   "dns", "fc", "fs",  "gce", "http",
+                                                 "id",  "ip",  "iscsi", "nfs", "os", "rbd", "se", "tls", "tty", "uid", "url" };
     for (size_t i = 0; i < sizeof(abbreviations) / sizeof(abbreviations[0]); i++) {
         struct str word = str_of(abbreviations[i]);
         char after = name.n > word.n ? name.p[word.n] : 'X';
@@ -280,8 +280,52 @@ static void add_go_metadata(struct strbuf *to, const struct field *f, const stru
     strbuf_fini(&json);
 }
 
+/* Of a struct that is open already. */
+static void add_go_members(struct strbuf *to, const struct type *t, const struct value *v, const char *const *names)
+{
+    for (; *names; names++) {
+        unsigned slot = (unsigned)schema_slot(t, str_of(*names));
+        strbuf_add_text(to, to->p[to->n - 1] != '{' ? ",\"" : "\"");
+        add_go_name(to, t, t->fields[slot].name);
+        STRBUF_ADD_LIT(to, "\":");
+        add_go_field(to, &t->fields[slot], value_slot(v, slot));
+    }
+}
+
+/* Go has the fields of a pod in another order than the schema, and those about the host in the security context. */
+static void add_go_pod_spec(struct strbuf *to, const struct type *t, const struct value *spec)
+{
+    static const char *const first[] = { "volumes", "initContainers", "containers", "ephemeralContainers", "restartPolicy",
+                                         "terminationGracePeriodSeconds", "activeDeadlineSeconds", "dnsPolicy",
+                                         "nodeSelector", "serviceAccountName", "automountServiceAccountToken", "nodeName",
+                                         NULL };
+    static const char *const host[] = { "hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers", NULL };
+    static const char *const security[] = { "seLinuxOptions", "windowsOptions", "runAsUser", "runAsGroup", "runAsNonRoot",
+                                            "supplementalGroups", "supplementalGroupsPolicy", "fsGroup",
+                                            "fsGroupChangePolicy", "sysctls", "seccompProfile", "appArmorProfile",
+                                            "seLinuxChangePolicy", NULL };
+    static const char *const last[] = { "imagePullSecrets", "hostname", "subdomain", "setHostnameAsFQDN", "affinity",
+                                        "schedulerName", "tolerations", "hostAliases", "priorityClassName", "priority",
+                                        "preemptionPolicy", "dnsConfig", "readinessGates", "runtimeClassName", "overhead",
+                                        "enableServiceLinks", "topologySpreadConstraints", "os", "schedulingGates",
+                                        "resourceClaims", "resources", "hostnameOverride", "schedulingGroup", NULL };
+    unsigned context = (unsigned)schema_slot(t, STR("securityContext"));
+    strbuf_add_char(to, '{');
+    add_go_members(to, t, spec, first);
+    STRBUF_ADD_LIT(to, ",\"SecurityContext\":{");
+    add_go_members(to, t, spec, host);
+    add_go_members(to, t->fields[context].type, value_slot(spec, context), security);
+    strbuf_add_char(to, '}');
+    add_go_members(to, t, spec, last);
+    strbuf_add_char(to, '}');
+}
+
 static void add_go_struct(struct strbuf *to, const struct type *t, const struct value *v)
 {
+    if (str_is(t->name, "core/v1.PodSpec")) {
+        add_go_pod_spec(to, t, v);
+        return;
+    }
     size_t start = to->n;
     strbuf_add_char(to, '{');
     for (unsigned i = 0; i < t->n_fields; i++) {
@@ -328,9 +372,11 @@ void place_forbidden(const struct place *p, const char *detail)
     field_forbidden(p->errs, path_of(p), str_of(detail));
 }
 
+/* What nobody is going to read is not made: a list may be wrong as often as it has items. */
 void place_invalid(const struct place *p, const char *detail)
 {
-    field_invalid(p->errs, path_of(p), place_shown(p), str_of(detail));
+    struct field_value shown = field_errors_full(p->errs) ? field_str(STR("")) : place_shown(p);
+    field_invalid(p->errs, path_of(p), shown, str_of(detail));
 }
 
 void place_invalidf(const struct place *p, const char *format, ...)

@@ -303,11 +303,8 @@ static void check_claims(struct pod_check *k, const struct value *claims, const 
             continue;
         }
         check_claim_use(k, name, TEXT(&claims->items[i], ResourceClaim, request), &used, path);
-        if (!map_str_find(&k->claims, name)) {
-            field_not_found(k->errs, path, field_str(name));
-            if (!field_errors_full(k->errs))
-                k->errs->at[k->errs->n - 1].detail = claims_detail(k);
-        }
+        if (!map_str_find(&k->claims, name))
+            field_not_found_among(k->errs, path, field_str(name), claims_detail(k));
     }
     map_str_fini(&used.names);
     map_str_fini(&used.requests);

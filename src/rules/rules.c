@@ -5,6 +5,7 @@
 
 #include "api/edit.h"
 #include "base/strbuf.h"
+#include "rules/place.h"
 
 static const struct kind_rules *const tables[] = {
     pod_rules,      core_rules,        workload_rules,     batch_rules,  autoscaling_rules, service_rules, endpoints_rules,
@@ -82,4 +83,38 @@ struct value rules_keep_all_but_status(const struct rules_context *c, const stru
 struct value rules_drop_status(const struct rules_context *c, const struct value *new)
 {
     return with_slot_of(c, new, NULL, "status");
+}
+
+static bool is_content(struct str field)
+{
+    static const char *const others[] = { "kind", "apiVersion", "metadata", "status", NULL };
+    return !text_is_one_of(field, others);
+}
+
+static bool child_differs(const struct place *new, const struct place *old, const struct field *f)
+{
+    struct place is = place_child(new, f->name.p), was = place_child(old, f->name.p);
+    return !place_same(&is, &was);
+}
+
+static bool metadata_differs(const struct place *new, const struct place *old, const char *name)
+{
+    struct place meta = place_child(new, "metadata"), old_meta = place_child(old, "metadata");
+    struct place is = place_child(&meta, name), was = place_child(&old_meta, name);
+    return !place_same(&is, &was);
+}
+
+bool rules_raises_generation(const struct rules_context *c, enum generation_rule rule, const struct value *new,
+                             const struct value *old)
+{
+    struct field_errors none;
+    field_errors_init(&none, c->arena);
+    struct place root = place_root(c, new, &none), before = place_root(c, old, &none);
+    if (rule == GENERATION_NEVER || rule == GENERATION_FIRST)
+        return false;
+    for (unsigned i = 0; i < c->type->n_fields; i++)
+        if (is_content(c->type->fields[i].name) && child_differs(&root, &before, &c->type->fields[i]))
+            return true;
+    return (rule == GENERATION_SPEC_ANNOTATION && metadata_differs(&root, &before, "annotations")) ||
+           (rule == GENERATION_LABELS && metadata_differs(&root, &before, "labels"));
 }

@@ -114,6 +114,9 @@ void rules_check_meta(const struct rules_context *c, const struct value *new, na
  * it is being deleted; and what rules_check_meta checks of labels, annotations, owners, finalizers, managedFields. */
 void rules_check_meta_update(const struct rules_context *c, const struct value *new, const struct value *old,
                              struct field_errors *errs);
+/* Whether a write, prepared already, raises the generation; of the object itself, not of its status. */
+bool rules_raises_generation(const struct rules_context *c, enum generation_rule rule, const struct value *new,
+                             const struct value *old);
 /* A finalizer without a prefix is one that the server knows. */
 void rules_check_kube_finalizer(struct str name, const struct field_path *at, struct field_errors *errs);
 /* `Invalid value: <value>: field is immutable` unless both are equal. */

@@ -82,7 +82,7 @@ bool attempt_begin(struct sched *s, struct attempt *a, const struct pod *pod, st
                                     sym_text(s->syms, pod->scheduler_name).p));
     if (s->cache.order.n == 0) {
         a->no_nodes = true;
-        return fail(a, "no nodes available to schedule pods");
+        return fail(a, NO_NODES_AT_ALL);
     }
     return true;
 }
@@ -279,6 +279,7 @@ static bool try_nominated_node(struct attempt *a)
     node_id *room = a->feasible;
     room[0] = id;
     a->n_feasible = 1;
+    a->n_evaluated = 1;
     a->nominated_node_used = extenders_filter(a) && a->n_feasible > 0;
     if (a->nominated_node_used)
         return true;
@@ -428,6 +429,7 @@ static void take_in_order(struct attempt *a, const uint64_t *alive, uint32_t n_l
     }
     a->n_feasible = n;
     uint32_t n_processed = a->narrowed.given ? n_looked_at : n + n_passed_by;
+    a->n_evaluated = n_processed;
     a->sched->start_index = (a->sched->start_index + n_processed) % n_order;
 }
 

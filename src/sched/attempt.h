@@ -68,6 +68,7 @@ struct attempt {
     uint64_t *searched; /* bitset by node_id: the search ended early, after these; NULL: all were looked at */
     node_id *feasible;              /* in search order */
     uint32_t n_feasible;
+    uint32_t n_evaluated;           /* nodes that were looked at */
 
     /* Score: by position at POINT_SCORE, then by index in feasible; NULL: skipped. NULL in all: the quick way was taken,
      * which keeps some only if wants.scores */

@@ -14,6 +14,7 @@
 #include "sched/queue.h"
 #include "sched/sched.h"
 #include "sched/sched_priv.h"
+#include "sched/tell.h"
 
 enum { PERMIT_MS_MAX = 15 * 60 * 1000 };
 
@@ -27,6 +28,8 @@ static struct binding *new_binding(struct sched *s, struct attempt *a, struct qu
     b->ticket = ++s->last_ticket;
     b->queued = qp;
     b->node = a->node;
+    b->n_evaluated = a->n_evaluated;
+    b->n_feasible = a->n_feasible;
     b->pod = pod_with_node(s->syms, qp->pod, s->cache.rows.at[a->node].name);
     arena_init_small(&b->arena);
     b->measure = a->measure;
@@ -316,6 +319,7 @@ static void succeed(struct sched *s, struct binding *b)
     s->n_placed++;
     measure_bind(b, V_SUCCESS);
     measure_scheduled(&b->measure, b->queued);
+    tell_bound(s, b);
     const char *note = arena_printf(&b->arena, "Successfully assigned %s/%s to %s",
                                     sym_text(s->syms, b->pod->meta.ns).p, b->pod->meta.name,
                                     sym_text(s->syms, b->pod->node_name).p);
@@ -412,6 +416,7 @@ void sched_bound(struct sched *s, io_ticket ticket, const char *error)
         return;
     }
     measure_bind(b, V_ERROR);
+    tell_not_bound(s, b);
     struct failure f = error_of(b->extender ? arena_cstr(&b->arena, str_of(error))
                                             : arena_printf(&b->arena, "running Bind plugin \"%s\": %s",
                                                            b->binder->plugin->name, error));
@@ -524,11 +529,12 @@ void bind_pod_deleted(struct sched *s, const struct pod *pod)
     pod_unref(s->syms, assumed);
 }
 
-bool bind_preempt(struct sched *s, const struct pod *victim, const char *by)
+bool bind_preempt(struct sched *s, const struct pod *victim, const struct pod *preemptor, const char *by)
 {
     struct binding *b = bind_find(s, victim->meta.uid);
     if (!b || b->binds)
         return false;
+    tell_sent_back(s, preemptor, victim, !b->waits_for);
     struct failure f = error_of("waiting on permit for pod: preempted");
     if (b->waits_for) {
         measure_permit_wait(&b->measure, V_ERROR);

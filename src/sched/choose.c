@@ -325,6 +325,7 @@ static void choose(struct attempt *a, struct scoring s, const struct pod_class *
                                       .n_refusals = a->quick.n_refusals };
     a->sched->start_index %= (uint32_t)c->cache->order.n; /* all nodes were looked at: once around */
     a->n_feasible = (uint32_t)bitset_count(alive, n_words);
+    a->n_evaluated = (uint32_t)c->cache->order.n;
     c->n_feasible = a->n_feasible;
     if (a->n_feasible == 0) {
         if (a->wants.reasons)

@@ -7,6 +7,7 @@
 #include "sched/queue.h"
 #include "sched/sched.h"
 #include "sched/sched_priv.h"
+#include "sched/tell.h"
 
 static bool skip(struct sched *s, struct queued_pod *qp);
 static void tell_choice(struct sched *s, struct attempt *a, const struct queued_pod *qp);
@@ -26,6 +27,7 @@ bool sched_run_once(struct sched *s)
     struct attempt a;
     struct measure measure = { 0 };
     s->n_attempts++;
+    tell_attempt(s, qp->pod);
     if (s->before_attempt)
         s->before_attempt(s->before_attempt_context, qp->pod);
     measure_begin(&measure, s->metrics, qp->profile);
@@ -76,6 +78,7 @@ static bool skip(struct sched *s, struct queued_pod *qp)
     if (!sched_profile(s, pod->scheduler_name))
         return true;
     if (pod->flags & POD_TERMINATING) {
+        tell_skipped(s, pod);
         arena_reset(&s->arena);
         const char *note = arena_printf(&s->arena, "skip schedule deleting pod: %s/%s",
                                         sym_text(s->syms, pod->meta.ns).p, pod->meta.name);
@@ -136,6 +139,18 @@ static struct failure fail_afresh(struct attempt *a, struct memo_failure *keep)
     return f;
 }
 
+/* `known`: the failure that was repeated; NULL: found out now. */
+static void tell_preemption(const struct sched *s, const struct attempt *a, const struct memo_failure *known, sym nominate)
+{
+    const struct preemption *p = a->cycle.preemption;
+    if (!a->cycle.tried_preemption)
+        return;
+    if (p && p->chosen)
+        tell_target(s, a->cycle.pod, s->cache.rows.at[p->chosen->node].name);
+    else if (nominate == SYM_EMPTY) /* otherwise it was not eligible */
+        tell_no_candidate(s, a->cycle.pod, known ? known->n_potential : p ? p->n_potential : 0);
+}
+
 static void fail_attempt(struct sched *s, struct attempt *a, struct queued_pod *qp, int64_t now_ms)
 {
     struct memo_failure *memo = NULL;
@@ -154,6 +169,7 @@ static void fail_attempt(struct sched *s, struct attempt *a, struct queued_pod *
     } else if (a->no_nodes) {
         f.kind = FAILURE_UNSCHEDULABLE;
     }
+    tell_preemption(s, a, is_known ? memo : NULL, f.nominate);
     measure_algorithm(&a->measure, 0);
     measure_failed(&a->measure, f.kind == FAILURE_UNSCHEDULABLE);
     if (s->decided)

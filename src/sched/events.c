@@ -4,6 +4,7 @@
 #include "sched/queue.h"
 #include "sched/sched.h"
 #include "sched/sched_priv.h"
+#include "sched/tell.h"
 
 static void move_all(struct sched *s, enum event_resource resource, uint32_t action, const void *old, const void *now)
 {
@@ -31,6 +32,8 @@ void sched_node_set(struct sched *s, const struct node *node)
     node_id id = cache_find_node(&s->cache, node->name);
     const struct node *old = id == NODE_NONE ? NULL : s->cache.rows.at[id].node;
     if (!old) {
+        tell_node_event(s, "Add event for node", node);
+        tell_node_tree(s, "Added node to NodeTree", node);
         cache_add_node(&s->cache, node);
         move_all(s, RES_NODE, ACT_ADD, NULL, node);
         measure_event(s->metrics, KIND_NODE_ADD, start_ns);
@@ -51,6 +54,8 @@ void sched_node_removed(struct sched *s, sym name)
     if (!old)
         return;
     int64_t start_ns = measure_now(s->metrics);
+    tell_node_event(s, "Delete event for node", old);
+    tell_node_tree(s, "Removed node from NodeTree", old);
     node_ref(old);
     move_all(s, RES_NODE, ACT_DELETE, old, NULL);
     struct err e;
@@ -116,9 +121,11 @@ static void assigned_pod_set(struct sched *s, const struct pod *old, const struc
         return;
     }
     if (old && is_ours(s, old)) {
+        tell_pod_event(s, "Delete event for unscheduled pod", old);
         queue_delete(s->queue, old);
         measure_event(s->metrics, KIND_UNSCHEDULED_POD_DELETE, start_ns);
     }
+    tell_pod_event(s, "Add event for scheduled pod", pod);
     move_all(s, RES_ASSIGNED_POD, ACT_ADD, NULL, pod);
     measure_event(s->metrics, KIND_ASSIGNED_POD_ADD, start_ns);
 }
@@ -150,6 +157,7 @@ static void pending_pod_set(struct sched *s, const struct pod *old, const struct
     if (!is_ours(s, pod))
         return;
     if (!old) {
+        tell_pod_event(s, "Add event for unscheduled pod", pod);
         queue_add(s->queue, pod, now_ms);
         measure_event(s->metrics, KIND_UNSCHEDULED_POD_ADD, start_ns);
     } else {
@@ -189,6 +197,7 @@ static void pending_pod_removed(struct sched *s, const struct pod *old)
     if (!is_ours(s, old))
         return;
     int64_t start_ns = measure_now(s->metrics);
+    tell_pod_event(s, "Delete event for unscheduled pod", old);
     queue_delete(s->queue, old);
     if (cache_is_assumed(&s->cache, old->meta.uid)) {
         bind_pod_deleted(s, old);
@@ -208,6 +217,7 @@ void sched_pod_removed(struct sched *s, const char *uid)
     const struct pod *old = old_value.const_ptr;
     if (old->node_name != SYM_EMPTY) {
         int64_t start_ns = measure_now(s->metrics);
+        tell_pod_event(s, "Delete event for scheduled pod", old);
         displace_pod(s, old);
         move_all(s, RES_ASSIGNED_POD, ACT_DELETE, old, NULL);
         measure_event(s->metrics, KIND_ASSIGNED_POD_DELETE, start_ns);
@@ -227,6 +237,9 @@ static const enum event_resource resource_of[N_OBJECT_KINDS] = {
     [OBJECT_CSI_DRIVER] = RES_CSI_DRIVER,
     [OBJECT_CSI_STORAGE_CAPACITY] = RES_CSI_STORAGE_CAPACITY,
     [OBJECT_VOLUME_ATTACHMENT] = RES_VOLUME_ATTACHMENT,
+    [OBJECT_RESOURCE_CLAIM] = RES_RESOURCE_CLAIM,
+    [OBJECT_RESOURCE_SLICE] = RES_RESOURCE_SLICE,
+    [OBJECT_DEVICE_CLASS] = RES_DEVICE_CLASS,
 };
 
 /* Kinds that no plugin waits for have no resource of their own (0 is RES_POD, which no object kind is). */

@@ -50,6 +50,15 @@ static void event_object_unref(struct sym_table *syms, enum event_resource resou
     case RES_STORAGE_CLASS:
         storage_class_unref(syms, object);
         break;
+    case RES_RESOURCE_CLAIM:
+        resource_claim_unref(syms, object);
+        break;
+    case RES_RESOURCE_SLICE:
+        resource_slice_unref(syms, object);
+        break;
+    case RES_DEVICE_CLASS:
+        device_class_unref(syms, object);
+        break;
     default:
         assert(!"an object of a kind that has no typed form");
     }

@@ -16,6 +16,9 @@
 /* Why a pod was not placed, for its PodScheduled condition. */
 enum failure_kind { FAILURE_UNSCHEDULABLE, FAILURE_SCHEDULER_ERROR };
 
+/* The message of a failure when there is no node at all. */
+#define NO_NODES_AT_ALL "no nodes available to schedule pods"
+
 /* A change of a pod's status after a failed attempt; what is equal already is not sent. */
 struct status_change {
     const struct pod *pod;

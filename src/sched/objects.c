@@ -50,7 +50,10 @@ struct objects {
     X(OBJECT_CSI_STORAGE_CAPACITY, csi_storage_capacity)                                   \
     X(OBJECT_VOLUME_ATTACHMENT, volume_attachment)                                         \
     X(OBJECT_BUDGET, pdb)                                                                  \
-    X(OBJECT_PRIORITY_CLASS, priority_class)
+    X(OBJECT_PRIORITY_CLASS, priority_class)                                               \
+    X(OBJECT_RESOURCE_CLAIM, resource_claim)                                               \
+    X(OBJECT_RESOURCE_SLICE, resource_slice)                                               \
+    X(OBJECT_DEVICE_CLASS, device_class)
 
 /* One function a kind, because each has its own type of form. */
 #define X(kind, name)                                                                      \

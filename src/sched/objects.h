@@ -6,6 +6,7 @@
  * Thread: scheduling thread only.    Owns: one reference per object. */
 #pragma once
 
+#include "forms/device.h"
 #include "forms/namespace.h"
 #include "forms/policy.h"
 #include "forms/storage.h"
@@ -27,6 +28,9 @@ enum object_kind {
     OBJECT_VOLUME_ATTACHMENT,
     OBJECT_BUDGET,
     OBJECT_PRIORITY_CLASS,
+    OBJECT_RESOURCE_CLAIM,
+    OBJECT_RESOURCE_SLICE,
+    OBJECT_DEVICE_CLASS,
     N_OBJECT_KINDS
 };
 

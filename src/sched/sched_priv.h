@@ -21,6 +21,7 @@ struct binding {
     struct queued_pod *queued;
     const struct pod *pod; /* assumed: names the node */
     node_id node;
+    uint32_t n_evaluated, n_feasible; /* nodes, of the decision: for the log */
     struct measure measure;
     struct cycle cycle;   /* of the decision, for the plugins that still have work to do */
     struct arena arena;   /* what these keep */
@@ -68,7 +69,7 @@ struct sched {
     struct map_u64 binding_of_ticket;
     uint32_t n_waits;                     /* bindings that wait for a permit: without any, none has a deadline */
     VEC(struct eviction) evictions;
-    struct map_str preempting;            /* uid of preemptors -> number of victims under way */
+    struct map_str preempting;            /* uid of preemptors -> preemption under way (evict.c) */
     io_ticket last_ticket;
     int64_t next_backoff_flush_ms, next_unschedulable_flush_ms;
     uint64_t n_attempts, n_placed, n_unschedulable, n_errors;
@@ -88,7 +89,7 @@ int64_t bind_due_ms(const struct sched *s);
 /* A pod that is assumed is being deleted, or gone. */
 void bind_pod_deleted(struct sched *s, const struct pod *pod);
 /* Sends a victim that is not bound yet back to the queue, instead of evicting it; false: it is too late for that. */
-bool bind_preempt(struct sched *s, const struct pod *victim, const char *by);
+bool bind_preempt(struct sched *s, const struct pod *victim, const struct pod *preemptor, const char *by);
 void bind_free_all(struct sched *s);
 struct binding *bind_find(const struct sched *s, const char *uid); /* a seam for tests, too */
 

@@ -57,6 +57,21 @@ def check_comparison(peers):
         assert set(live.compare(peers, real, other, folder, quiet=True)) == {"script other", "script missing", "script broken"}
 
 
+def check_chance(peers):
+    """What the real scheduler did in another run is forgiven, step by step; what it never did is not."""
+    runs = live.read_lines(live.CHANCE_FILE)
+    assert {one["scenario"] for one in runs} == set(live.CHANCE)
+    with tempfile.TemporaryDirectory() as folder:
+        for one in runs:
+            name = one["scenario"]
+            first = next(run for run in runs if run["scenario"] == name)
+            wrong = live.compare(peers, {name: first}, {name: one}, folder, quiet=True)
+            assert not live.never_agree(peers, wrong, {name: one}, folder, quiet=True), name
+            never = dict(one, steps=[dict(step, outcome="never") for step in one["steps"]])
+            wrong = live.compare(peers, {name: first}, {name: never}, folder, quiet=True)
+            assert len(live.never_agree(peers, wrong, {name: never}, folder, quiet=True)[name]) == len(one["steps"]), name
+
+
 def check_gone():
     """The protobuf of a watch event that says 410, taken apart again."""
     event = fault_proxy.gone_event(True)
@@ -66,7 +81,8 @@ def check_gone():
 def wrong(peers):
     """What does not hold, as sentences."""
     found = []
-    for check in (check_clusters, check_amounts, check_deck, check_gone, lambda: check_comparison(peers)):
+    for check in (check_clusters, check_amounts, check_deck, check_gone, lambda: check_comparison(peers),
+                  lambda: check_chance(peers)):
         try:
             check()
         except AssertionError as error:

@@ -5,15 +5,15 @@ server and records bindings, conditions, nominations, victims, Events, writes, l
 recording of the scheduler under test is compared with one of the real one: made now in the full form, read from
 tests/peers/recordings in the short one. A script or a cluster is one test.
 
-What does not agree is recorded again, alone, before it counts: both recordings are of real time, and a machine that stands still for
-a second is not a difference between schedulers; nor is a preemptor that is tried between two victims which disappear one after the
-other, or after both. Four tries at most; what agrees only in a later one is printed.
+In a few steps the real scheduler does not agree with itself, see CHANCE: those were recorded several times, and the scheduler under
+test has to do what the real one did in one of them. What does not agree otherwise is recorded again, alone, before it counts: both
+recordings are of real time, and a machine that stands still for a second is not a difference between schedulers. What agrees only
+in the second try is printed.
 """
 import gzip
 import json
 import os
 import re
-import shutil
 import subprocess
 import time
 
@@ -22,14 +22,19 @@ from trio import HERE, REAL, Trio, fill
 PARTS = [("live-scripts", "stories of waiting, preemption, volumes, extenders, leases, endpoints, flags, lost connections"),
          ("live-vectors", "the recorded clusters, pod by pod, on the real API server")]
 RECORDINGS = os.path.join(HERE, "recordings")
+CHANCE_FILE = os.path.join(RECORDINGS, "chance.jsonl.gz")
 VECTORS = os.path.join(os.path.dirname(HERE), "vectors", "data", "*.jsonl.gz")
 SAMPLE = 100  # clusters of the short form
-TRIES_MAX = 4
+TRIES_MAX = 2
 
-# What is chance even between two runs of the real scheduler: (cluster, number of the step): why. Of 837 facts of scripts none is.
-_REFUSED = "the server refuses a pod of this cluster, so that the file no longer knows which nodes are equally good"
-CHANCE = {("gates-1-028-features", step): _REFUSED for step in (3, 4, 5)}
-ANY_NODE = "*"  # as liveparity writes it: which of the nodes is taken does not matter
+# Clusters that the real scheduler itself does not play in the same way each time, and why.
+CHANCE = {
+    "gates-1-028-features": "the server refuses a pod of this cluster, so that the file no longer knows which nodes are equally good",
+    "preemption-1-008-spread": "two victims go at once; whether the preemptor is tried between them, and which one goes first, decides where "
+                               "it fits",
+    "preemption-1-030-terminating": "the preemptor's own nomination wakes it, unless that is seen before the end of its victim",
+}
+CHANCE_RUNS = 16  # how often they are recorded; what happens once in four times is missed once in a hundred recordings
 
 
 def liveparity(trio, *args, log):
@@ -42,15 +47,14 @@ def liveparity(trio, *args, log):
             raise AssertionError("liveparity ended with code %d:\n%s" % (done.returncode, text.read()[-2000:]))
 
 
+def read_lines(path):
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt") as lines:
+        return [json.loads(line) for line in lines]
+
+
 def read(path):
     """{name of a script or cluster: its recording}"""
-    with (gzip.open if path.endswith(".gz") else open)(path, "rt") as lines:
-        found = [json.loads(line) for line in lines]
-    for one in found:
-        for number, step in enumerate(one.get("steps") or []):
-            if (one["scenario"], number) in CHANCE:
-                step["best"] = [ANY_NODE]
-    return {one["scenario"]: one for one in found}
+    return {one["scenario"]: one for one in read_lines(path)}
 
 
 def write(path, recordings):
@@ -67,26 +71,39 @@ def what(part, again=None):
 
 
 def compare(peers, real, other, folder, quiet=False):
-    """{name: what differs}"""
+    """{name: {step, fact or the whole: what differs}}"""
     a, b = os.path.join(folder, "a.jsonl"), os.path.join(folder, "b.jsonl")
     write(a, real.values())
     write(b, other.values())
     text = subprocess.run([os.path.join(peers, "liveparity"), "compare", "-limit", "100000", a, b], text=True,
                           stdout=subprocess.PIPE).stdout
-    found, name = {}, None
+    found, lines = {}, None
     for line in text.splitlines():
-        head = re.match(r"(\S.*?)(?:: only in|: not finished|: \d+ steps against| step \d+, pod| fact \d+:)", line)
+        head = re.match(r"(\S.*?)(?:: only in|: not finished|: \d+ steps against| (step \d+), pod| (fact \d+):)", line)
         if head:
-            name = head.group(1)
+            lines = found.setdefault(head.group(1), {}).setdefault(head.group(2) or head.group(3) or "all", [])
         elif not line.startswith(" "):
-            name = None
-        if name:
-            found.setdefault(name, []).append(line)
+            lines = None
+        if lines is not None:
+            lines.append(line)
     steps, wrong = re.search(r"live: (\d+) steps, (\d+) mismatched", text).groups()
     assert (int(wrong) == 0) == (not found), text[-2000:]
     if not quiet:
         print("live: %s steps, %s mismatched" % (steps, wrong), flush=True)
     return found
+
+
+def never_agree(peers, wrong, other, folder, quiet=False):
+    """What is left of `wrong` when a step may be as in any of the real scheduler's recordings of its cluster."""
+    left = dict(wrong)
+    for one in read_lines(CHANCE_FILE) if set(wrong) & set(CHANCE) else []:
+        name = one["scenario"]
+        if name in left:
+            again = compare(peers, {name: one}, {name: other[name]}, folder, quiet=True).get(name, {})
+            left[name] = {step: lines for step, lines in left[name].items() if step in again}
+    for name in sorted(n for n in left if not left[n] and not quiet):
+        print("as in another run of the real one: %s %s" % (name, ", ".join(sorted(wrong[name]))), flush=True)
+    return {name: steps for name, steps in left.items() if steps}
 
 
 def play(trio, command, part, folder, name, follow=None, again=None, sample=None):
@@ -117,17 +134,18 @@ def run_part(trio, part, folder, options, results):
     other = play(trio, options.command, part, folder, part + "-other", real_path, sample=sample)
     if sample:
         real = {name: one for name, one in real.items() if name in other}
-    wrong = compare(trio.peers, real, other, folder)
+    wrong = never_agree(trio.peers, compare(trio.peers, real, other, folder), other, folder)
     for number in range(2, TRIES_MAX + 1):
         if not wrong:
             break
         again = {**other, **play(trio, options.command, part, folder, "%s-%d" % (part, number), real_path, again=sorted(wrong))}
         before = wrong
         wrong = compare(trio.peers, {n: real[n] for n in before if n in real}, {n: again[n] for n in before if n in again}, folder)
+        wrong = never_agree(trio.peers, wrong, again, folder)
         print("agree in try %d: %s" % (number, ", ".join(sorted(set(before) - set(wrong))) or "none"), flush=True)
     played = sorted(set(real) | set(other))
     for name in wrong:
-        results.note("%s: %s" % (part, name), wrong[name])
+        results.note("%s: %s" % (part, name), sum(wrong[name].values(), []))
     results.passed += len(played) - len(wrong)
     print("%s: %d of %d agree (%.0f s)" % (part, len(played) - len(wrong), len(played), time.monotonic() - began), flush=True)
     if not options.short:
@@ -136,7 +154,7 @@ def run_part(trio, part, folder, options, results):
 
 def same_as_kept(peers, kept, real, folder):
     """Says where the recording in the repository is not what the real scheduler does now: it is time to make it anew."""
-    wrong = compare(peers, read(kept), real, folder)
+    wrong = never_agree(peers, compare(peers, read(kept), real, folder), real, folder)
     if wrong:
         print("%s is not what was recorded now of: %s" % (os.path.basename(kept), ", ".join(sorted(wrong))), flush=True)
 
@@ -150,12 +168,34 @@ def run(peers, folder, options, results):
             run_part(trio, part, folder, options, results)
 
 
+def pack(path, recordings):
+    with gzip.GzipFile(path, "wb", mtime=0) as packed:
+        packed.writelines(json.dumps(one).encode() + b"\n" for one in recordings)
+
+
+def new_steps(one, seen):
+    """Whether some step of this recording is unlike those of the same number in the ones before."""
+    steps = [json.dumps({key: value for key, value in step.items() if key != "ms"}, sort_keys=True) for step in one["steps"]]
+    new = [step for step in enumerate(steps) if step not in seen]
+    seen.update(new)
+    return bool(new)
+
+
+def record_chance(trio, folder, follow):
+    """Recordings of the clusters of CHANCE that have something new, each following the one that the others are compared with."""
+    seen, kept = {name: set() for name in CHANCE}, []
+    for number in range(CHANCE_RUNS):
+        runs = play(trio, REAL, "live-vectors", folder, "chance-%d" % number, follow, again=sorted(CHANCE))
+        kept += [one for name, one in runs.items() if new_steps(one, seen[name])]
+    return kept
+
+
 def record_real(peers, folder, to):
     os.makedirs(to, exist_ok=True)
     with Trio(peers, os.path.join(folder, "live")) as trio:
         for part, _ in PARTS:
-            play(trio, REAL, part, folder, part)
-            with open(os.path.join(folder, part + ".jsonl"), "rb") as plain, \
-                    gzip.GzipFile(os.path.join(to, os.path.basename(part_of_recording(part))), "wb", mtime=0) as packed:
-                shutil.copyfileobj(plain, packed)
+            whole = play(trio, REAL, part, folder, part)
+            pack(os.path.join(to, os.path.basename(part_of_recording(part))), whole.values())
+        chance = record_chance(trio, folder, os.path.join(folder, "live-vectors.jsonl"))
+        pack(os.path.join(to, os.path.basename(CHANCE_FILE)), chance)
     return 0

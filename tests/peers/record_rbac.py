@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
 """Records what a real kube-apiserver with RBAC decides: tests/golden/apiserver/rbac*.jsonl.
 
-    record_rbac.py HOST:PORT TOKEN
+    record_rbac.py HOST:PORT TOKEN KEY
 
-The token's user is in system:masters. The server is fresh, has --authorization-mode=Node,RBAC and, beside the flags of
-tests/peers/trio.py, --disable-admission-plugins=ServiceAccount,NodeRestriction; a kube-controller-manager with
---controllers=clusterrole-aggregation-controller,token-controller runs beside it. Each line is one JSON object:
+The token's user is in system:masters; KEY is the public key of service accounts. The server is fresh, has --authorization-mode=Node,RBAC and, beside the flags of
+tests/peers/trio.py, --disable-admission-plugins=ServiceAccount,NodeRestriction and a token file with the users iris, carl,
+root and nora, whose tokens are iris-token and so on. A kube-controller-manager with
+--controllers=clusterrole-aggregation-controller,serviceaccount-token-controller runs beside it. Each line is one JSON object:
 
     rbac_bootstrap.jsonl   the roles and bindings that are there at the start, without what differs from server to server
     rbac.jsonl             "object": something that is stored; "sar": the spec of a SubjectAccessReview and its answer, with
                            all reasons that were given (which of several bindings is named is a matter of luck);
                            "request": a request by somebody and its refusal; "write": the same with an object;
                            "rules": what a SelfSubjectRulesReview says; "impersonate": headers and what came of them
-    reviews.jsonl          bodies of reviews and token requests, and the answers
+    reviews.jsonl          bodies of reviews, and the answers
+    tokens.jsonl           tokens of service accounts, good and bad ones, with what a TokenReview says; requests for tokens
 """
+import base64
+import hmac
 import http.client
 import itertools
 import json
@@ -343,6 +347,14 @@ def record_writes(server):
     return rows
 
 
+def effective(name, groups):
+    """The groups of somebody who was named without or with some."""
+    words = name.split(":")
+    if not groups and words[:2] == ["system", "serviceaccount"]:
+        groups = ["system:serviceaccounts", "system:serviceaccounts:" + words[2]]
+    return groups + [g for g in ["system:authenticated"] if g not in groups]
+
+
 def record_rules(server):
     rows = []
     for name, groups in USERS + NODES:
@@ -353,8 +365,7 @@ def record_rules(server):
             if code == 403:
                 continue  # who is not authenticated may not ask
             assert code == 201, answer
-            everyone = [] if "system:unauthenticated" in groups else ["system:authenticated"]
-            rows.append({"rules": answer["status"], "namespace": namespace, "user": name, "groups": groups + [g for g in everyone if g not in groups]})
+            rows.append({"rules": answer["status"], "namespace": namespace, "user": name, "groups": effective(name, groups)})
     return rows
 
 
@@ -387,6 +398,112 @@ def record_impersonation(server, tokens):
     return rows
 
 
+def record_reviews(server):
+    get_pod = {"verb": "get", "resource": "pods", "namespace": "a"}
+    fields = lambda **selector: dict(get_pod, verb="list", fieldSelector=selector)
+    labels = lambda **selector: dict(get_pod, verb="list", labelSelector=selector)
+    specs = [{}, {"resourceAttributes": get_pod}, {"nonResourceAttributes": {"verb": "get", "path": "/x"}},
+             {"resourceAttributes": get_pod, "nonResourceAttributes": {"verb": "get", "path": "/x"}}, {"resourceAttributes": {}}, {"nonResourceAttributes": {}},
+             {"resourceAttributes": dict(get_pod, namespace="b")}, {"resourceAttributes": {"verb": "get", "resource": "pods"}}]
+    selectors = [{"rawSelector": "a=b"}, {"rawSelector": "a=b,"}, {"rawSelector": "=,,"}, {}, {"rawSelector": "a=b", "requirements": [{"key": "a", "operator": "Exists"}]},
+                 {"requirements": [{"key": "a", "operator": "In", "values": ["x"]}]}, {"requirements": [{"key": "a", "operator": "In", "values": []}]},
+                 {"requirements": [{"key": "a", "operator": "In", "values": ["x", "y"]}]}, {"requirements": [{"key": "a", "operator": "Exists", "values": ["x"]}]},
+                 {"requirements": [{"key": "a", "operator": "Exists"}, {"key": "b", "operator": "In", "values": ["x"]}]}, {"requirements": [{"key": "", "operator": "In", "values": ["x"]}]},
+                 {"requirements": [{"key": "a", "operator": "Odd", "values": ["x"]}]}, {"requirements": [{"key": "a", "operator": "", "values": ["x"]}]},
+                 {"requirements": [{"key": "a b", "operator": "NotIn", "values": ["x y"]}]}, {"requirements": [{"key": "a", "operator": "DoesNotExist"}]}]
+    specs += [{"resourceAttributes": f(**s)} for f in (fields, labels) for s in selectors]
+    specs += [{"resourceAttributes": dict(fields(**selectors[3]), **{"labelSelector": selectors[4]})}]
+    whole = [{"metadata": {"name": "x"}, "spec": specs[1]}, {"metadata": {"labels": {"a": "b"}, "namespace": "a"}, "spec": specs[1]}, {"metadata": {"namespace": "a"}, "spec": specs[1]}, {}]
+    rows = []
+
+    def ask(kind, path, body, user_headers=(), also=None):
+        code, answer = server.ask("POST", path, body, user_headers)
+        row = {"kind": kind, "path": path, "body": body, "code": code, **(also or {})}
+        if code >= 400:
+            row["message"] = answer["message"]
+            row["details"] = answer.get("details")
+        else:
+            answer["metadata"].pop("managedFields", None)
+            row["status"], row["spec"] = answer.get("status"), answer.get("spec")
+        rows.append(row)
+
+    for body in [{"spec": s} for s in specs] + whole:
+        ask("SelfSubjectAccessReview", AUTHORIZATION + "/selfsubjectaccessreviews", body, as_user("rita"), {"user": "rita", "groups": ["system:authenticated"]})
+        for who in ({"user": "rita"}, {"groups": ["readers"]}, {}, {"user": "u", "uid": "1", "extra": {"k": ["v"]}}):
+            full = dict(body, spec=dict(body.get("spec", {}), **who))
+            ask("SubjectAccessReview", AUTHORIZATION + "/subjectaccessreviews", full)
+        ask("LocalSubjectAccessReview", AUTHORIZATION + "/namespaces/a/localsubjectaccessreviews", dict(body, spec=dict(body.get("spec", {}), user="rita")))
+    ask("SelfSubjectRulesReview", AUTHORIZATION + "/selfsubjectrulesreviews", {"spec": {}})
+    ask("TokenReview", "/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {}})
+    ask("TokenReview", "/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": "no-such"}})
+    ask("TokenReview", "/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": "iris-token"}})
+    ask("TokenReview", "/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": "iris-token", "audiences": ["x"]}})
+    for name, groups in (("rita", ()), ("system:anonymous", ()), ("system:serviceaccount:a:robot", ())):
+        ask("SelfSubjectReview", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}, as_user(name, groups), {"user": name})
+    return rows
+
+
+def encode(o):
+    return base64.urlsafe_b64encode(o if isinstance(o, bytes) else json.dumps(o).encode()).decode().rstrip("=")
+
+
+def hostile(token, public_key):
+    """(what is wrong, token)"""
+    header, payload, signature = token.split(".")
+    claims = json.loads(base64.urlsafe_b64decode(payload + "==="))
+    hmac_part = encode({"alg": "HS256"}) + "." + payload
+    confused = hmac_part + "." + encode(hmac.digest(public_key, hmac_part.encode(), "sha256"))
+    return [("no signature", encode({"alg": "none"}) + "." + payload + "."), ("the public key as a secret", confused),
+            ("another algorithm", encode({"alg": "ES256"}) + "." + payload + "." + signature), ("RS512", encode({"alg": "RS512"}) + "." + payload + "." + signature),
+            ("an unknown key", encode({"alg": "RS256", "kid": "x"}) + "." + payload + "." + signature), ("no key named", encode({"alg": "RS256"}) + "." + payload + "." + signature),
+            ("another end", token[:-6] + "AAAAAA"), ("cut off", token[:-6]), ("two parts", header + "." + payload), ("four parts", token + ".x"), ("no base64", header + ".!!." + signature),
+            ("padded", header + "." + payload + "=." + signature), ("a bad signature text", header + "." + payload + ".!!!"), ("no JSON", header + "." + encode(b"x") + "." + signature),
+            ("a list", header + "." + encode([1]) + "." + signature), ("another issuer", header + "." + encode(dict(claims, iss="x")) + "." + signature),
+            ("no issuer", header + "." + encode({}) + "." + signature), ("an issuer that is no text", header + "." + encode(dict(claims, iss=7)) + "." + signature),
+            ("the legacy issuer", header + "." + encode(dict(claims, iss="kubernetes/serviceaccount")) + "." + signature),
+            ("more rights", header + "." + encode(dict(claims, sub="system:serviceaccount:kube-system:admin")) + "." + signature), ("nothing", "x"), ("dots", "..")]
+
+
+def record_tokens(server, key_file):
+    public_key = pathlib.Path(key_file).read_bytes()
+    rows = [{"key": public_key.decode()}]
+    for what, target in (("jwks", "/openid/v1/jwks"), ("configuration", "/.well-known/openid-configuration")):
+        rows.append({what: server.ask("GET", target)[1]})
+    server.ask("POST", "/api/v1/namespaces/a/secrets", {"metadata": {"name": "legacy", "annotations": {"kubernetes.io/service-account.name": "robot"}}, "type": "kubernetes.io/service-account-token"})
+    time.sleep(2)  # until the token controller filled it in
+    for path in ("/api/v1/namespaces/a/serviceaccounts/robot", "/api/v1/namespaces/a/secrets/legacy", "/api/v1/namespaces/a/pods/p1"):
+        o = server.ask("GET", path)[1]
+        o["metadata"].pop("managedFields", None)
+        rows.append({"object": o})
+    legacy = base64.b64decode(rows[-2]["object"]["data"]["token"]).decode()
+    make = "/api/v1/namespaces/a/serviceaccounts/robot/token"
+    specs = [{}, {"audiences": ["x"]}, {"audiences": ["x", "https://kubernetes.default.svc"]}, {"boundObjectRef": {"kind": "Pod", "apiVersion": "v1", "name": "p1"}},
+             {"boundObjectRef": {"kind": "Secret", "apiVersion": "v1", "name": "legacy"}}]
+    tokens = [("legacy", legacy)] + [(json.dumps(spec), server.ask("POST", make, {"spec": spec})[1]["status"]["token"]) for spec in specs]
+    tokens += hostile(tokens[1][1], public_key)
+    for what, token in tokens:
+        for audiences in ([], ["x"], ["https://kubernetes.default.svc", "x"]):
+            code, answer = server.ask("POST", "/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": token, "audiences": audiences}})
+            rows.append({"what": what, "token": token, "audiences": audiences, "now": int(time.time()), "status": answer["status"]})
+    bodies = [{}, {"spec": {"expirationSeconds": 5}}, {"spec": {"expirationSeconds": 599}}, {"spec": {"expirationSeconds": 600}}, {"spec": {"expirationSeconds": 4294967297}},
+              {"spec": {"audiences": ["x"]}}, {"metadata": {"name": "other"}}, {"metadata": {"uid": "7"}}, {"metadata": {"name": "robot"}}]
+    bodies += [{"spec": {"boundObjectRef": ref, "expirationSeconds": 3607}} for ref in (
+        {"kind": "Pod", "apiVersion": "v1", "name": "none"}, {"kind": "Pod", "apiVersion": "v1", "name": "p2"}, {"kind": "Pod", "apiVersion": "v1", "name": "p1"},
+        {"kind": "Pod", "apiVersion": "v1", "name": "p1", "uid": "1"}, {"kind": "Foo", "apiVersion": "x/v1", "name": "p1"}, {"kind": "Pod", "apiVersion": "apps/v1", "name": "p1"},
+        {"kind": "Secret", "apiVersion": "v1", "name": "none"}, {"kind": "Secret", "apiVersion": "v1", "name": "legacy"}, {"kind": "Node", "apiVersion": "v1", "name": "none"}, {})]
+    rows.append({"object": without_times(server.ask("GET", "/api/v1/namespaces/a/pods/p2")[1])})
+    for account, body in itertools.product(("robot", "none"), bodies):
+        code, answer = server.ask("POST", make.replace("robot", account), body)
+        row = {"request": body, "account": account, "code": code}
+        if code >= 400:
+            row["message"], row["details"] = answer["message"], answer.get("details")
+        else:
+            part = answer["status"]["token"].split(".")[1]
+            row["spec"], row["claims"] = answer["spec"], json.loads(base64.urlsafe_b64decode(part + "==="))
+        rows.append(row)
+    return rows
+
+
 def main():
     server = Server(sys.argv[1], sys.argv[2])
     start = []
@@ -403,6 +520,8 @@ def main():
     tokens = [("iris", "iris-token"), ("carl", "carl-token"), ("root", "root-token"), ("nora", "nora-token")]
     rows += record_questions(server) + record_requests(server) + record_writes(server) + record_rules(server) + record_impersonation(server, tokens)
     write("rbac.jsonl", rows)
+    write("reviews.jsonl", record_reviews(server))
+    write("tokens.jsonl", record_tokens(server, sys.argv[3]))
 
 
 main()

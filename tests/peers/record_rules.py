@@ -31,6 +31,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from rule_rows import changed  # noqa: E402
 from trio import TOKEN, Trio, find_peers  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -151,7 +152,8 @@ def play(server, row):
         out.update(answer_fields(row, server.ask("POST", path + "?dryRun=All", row["object"])))
         return out
     old = make_old(server, row, path)
-    new = dict(row["object"], metadata=dict(row["object"]["metadata"]))
+    sent = changed(old, out.pop("changes")) if "changes" in row else row["object"]
+    new = dict(sent, metadata=dict(sent["metadata"]))
     new["metadata"].pop("deletionTimestamp", None)
     new["metadata"].setdefault("resourceVersion", old["metadata"]["resourceVersion"])
     name = old["metadata"]["name"]

@@ -10,7 +10,8 @@ A case file (rules_<area>.py) has a list ROWS, made by objects of Rows:
 
 A change is {path: value}. A path is names and list indexes with dots between them, or a tuple of them where a name has dots
 itself; DROP takes the place away, and a function gets the object and changes it in its own way. An update plays the changes on
-`old`, by default the object as it is; changes of the old object are `was`, and a status in it is written after its creation.
+`old`, by default the object as it is; changes of the old object are `was`. A status in the old object is written after its
+creation, and one with a deletionTimestamp is deleted.
 """
 import copy
 
@@ -64,6 +65,11 @@ class Rows:
         """`verb` is update, or a subresource."""
         old = changed(base or self.base, was)
         self._add(name, verb, changed(old, changes), old)
+
+    def edit(self, name, changes=None, was=None, verb="update"):
+        """The changes are played on the object as it is stored, as `kubectl edit` does."""
+        self._add(name, verb, None, changed(self.base, was))
+        self.rows[-1]["changes"] = changes
 
     def update(self, name, changes=None, was=None, base=None):
         self.write("update", name, changes, was, base)

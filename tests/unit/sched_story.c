@@ -334,6 +334,14 @@ static void do_attach(struct story *s)
                json(s, "{'metadata':{'name':'%s'},'spec':{'attacher':'d','nodeName':'n','source':{}}}", s->words[1]));
 }
 
+/* "devices x": a claim in d, a slice and a class, all of that name. */
+static void do_devices(struct story *s)
+{
+    set_object(s, OBJECT_RESOURCE_CLAIM, json(s, "{'metadata':{'name':'%s','namespace':'d'}}", s->words[1]));
+    set_object(s, OBJECT_RESOURCE_SLICE, json(s, "{'metadata':{'name':'%s'}}", s->words[1]));
+    set_object(s, OBJECT_DEVICE_CLASS, json(s, "{'metadata':{'name':'%s'}}", s->words[1]));
+}
+
 /* "budget b 1": so many pods that are "web" may be evicted; "budget b 1 but=v": v counts as evicted already. */
 static void do_budget(struct story *s)
 {
@@ -533,7 +541,7 @@ static const struct {
     { "bound", do_bound }, { "evicted", do_evicted }, { "allow", do_allow },     { "deny", do_deny },
     { "probe", do_probe }, { "says", do_says },     { "why", do_why },           { "is", do_is },
     { "due", do_due },     { "counts", do_counts }, { "nominated", do_nominated }, { "bindings", do_bindings },
-    { "repeated", do_repeated }, { "claim", do_claim }, { "attach", do_attach },   { "detach", do_detach },
+    { "repeated", do_repeated }, { "claim", do_claim }, { "attach", do_attach },   { "detach", do_detach }, { "devices", do_devices },
     { "budget", do_budget }, { "unclaim", do_unclaim }, { "postbinds", do_postbinds }, { "noted", do_noted },
     { "decided", do_decided },   { "shows", do_shows },     { "facts", do_facts },
 };

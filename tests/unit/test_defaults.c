@@ -86,15 +86,15 @@ static const struct {
       "\"RollingUpdate\",\"rollingUpdate\":{\"maxUnavailable\":\"25%\",\"maxSurge\":\"25%\"}},\"revisionHistoryLimit\":10,"
       "\"progressDeadlineSeconds\":600},\"status\":{}}" },
     { "another strategy", "apps/v1.Deployment", "{\"spec\":{\"replicas\":0,\"strategy\":{\"type\":\"Recreate\"}}}",
-      "{\"spec\":{\"replicas\":0,\"selector\":null,\"template\":{\"metadata\":{},\"spec\":{\"containers\":null}},\"strategy\":{\"type\":"
+      "{\"spec\":{\"replicas\":0,\"selector\":null,\"template\":{\"metadata\":{},\"spec\":{\"containers\":null," SPEC_DEFAULTS "," SPEC_END "}},\"strategy\":{\"type\":"
       "\"Recreate\"},\"revisionHistoryLimit\":10,\"progressDeadlineSeconds\":600},\"status\":{}}" },
     { "a Job without numbers", "batch/v1.Job", "{\"spec\":{}}",
       "{\"spec\":{\"parallelism\":1,\"completions\":1,\"backoffLimit\":6,\"manualSelector\":false,\"template\":{\"metadata\":{},\"spec\":"
-      "{\"containers\":null}},\"completionMode\":\"NonIndexed\",\"suspend\":false,\"podReplacementPolicy\":\"TerminatingOrFailed\"},"
+      "{\"containers\":null," SPEC_DEFAULTS "," SPEC_END "}},\"completionMode\":\"NonIndexed\",\"suspend\":false,\"podReplacementPolicy\":\"TerminatingOrFailed\"},"
       "\"status\":{}}" },
     { "a Job that is a queue", "batch/v1.Job", "{\"spec\":{\"parallelism\":3,\"backoffLimitPerIndex\":1}}",
       "{\"spec\":{\"parallelism\":3,\"backoffLimit\":2147483647,\"backoffLimitPerIndex\":1,\"manualSelector\":false,\"template\":"
-      "{\"metadata\":{},\"spec\":{\"containers\":null}},\"completionMode\":\"NonIndexed\",\"suspend\":false,\"podReplacementPolicy\":"
+      "{\"metadata\":{},\"spec\":{\"containers\":null," SPEC_DEFAULTS "," SPEC_END "}},\"completionMode\":\"NonIndexed\",\"suspend\":false,\"podReplacementPolicy\":"
       "\"TerminatingOrFailed\"},\"status\":{}}" },
     { "a LimitRange", "core/v1.LimitRange",
       "{\"spec\":{\"limits\":[{\"type\":\"Container\",\"max\":{\"cpu\":\"2\"},\"min\":{\"cpu\":\"1\",\"memory\":\"1\"}},{\"type\":\"Pod\","

@@ -601,7 +601,10 @@ TEST(objects_of_kept_events_stay_alive)
         KEEP(&w, volume_attachment, RES_VOLUME_ATTACHMENT);
         KEEP(&w, csi_storage_capacity, RES_CSI_STORAGE_CAPACITY);
         KEEP(&w, storage_class, RES_STORAGE_CLASS);
-        CHECK_INT("kept", queue_counts(w.q).events, 9);
+        KEEP(&w, resource_claim, RES_RESOURCE_CLAIM);
+        KEEP(&w, resource_slice, RES_RESOURCE_SLICE);
+        KEEP(&w, device_class, RES_DEVICE_CLASS);
+        CHECK_INT("kept", queue_counts(w.q).events, 12);
         if (round == 0)
             queue_release(w.q, qp);
     }

@@ -72,6 +72,8 @@ static void quiet(void *context, struct str record)
     (void)record;
 }
 
+static bool may_be_missing; /* of reflectors that begin now */
+
 static void begin_with(bool pages)
 {
     log_set_sink(quiet, NULL);
@@ -80,6 +82,7 @@ static void begin_with(bool pages)
     api = (struct api){ NULL, MEDIA_JSON, play_send, play_open, play_resume, play_cancel };
     reflector = reflector_new(&(struct reflector_options){ .api = &api, .clock = &clock_.clock, .path = "/api/v1/pods",
                                                            .selector = "fieldSelector=a%3Db", .no_streaming = pages,
+                                                           .may_be_missing = may_be_missing,
                                                            .sink = { NULL, take }, .seed = 1 });
     reflector_start(reflector);
 }
@@ -464,6 +467,49 @@ TEST(pages_that_fail)
         check_seen("empty", "list synced ");
         end();
     }
+}
+
+TEST(what_a_server_does_not_know_there_is_none_of)
+{
+    may_be_missing = true;
+    begin();
+    sync_at_10();
+    finish(NULL);
+    head(404);
+    data("{}");
+    finish(NULL);
+    wait_for_request();
+    for (int i = 0; i < 3; i++) {
+        head(404);
+        data("404 page not found");
+        finish(NULL);
+        check_seen("an empty list", "list synced ");
+        CHECK(reflector_has_synced(reflector));
+        wait_for_request();
+        CHECK(target_has("sendInitialEvents"));
+    }
+    head(200);
+    data(EVENT("ADDED", "3") END_OF_LIST("10"));
+    check_seen("and then there are some", "list +3 synced ");
+    end();
+    begin_with(true);
+    page(404, "404 page not found");
+    check_seen("in pages, too", "list synced ");
+    end();
+    may_be_missing = false;
+}
+
+TEST(but_what_must_be_there_is_waited_for)
+{
+    begin();
+    head(404);
+    finish(NULL);
+    check_seen("not an empty list", "list ");
+    CHECK(!reflector_has_synced(reflector));
+    wait_for_request();
+    page(404, "404 page not found");
+    check_seen("nor in pages", "list ");
+    end();
 }
 
 TEST(a_receiver_that_is_full_gets_no_other_page)

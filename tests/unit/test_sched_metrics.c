@@ -242,6 +242,8 @@ TEST(events_and_hints_are_measured)
                                       "shows " EVENT("AssignedPodAdd") " 1" },
         { "objects", "attach a n; detach a; shows " EVENT("storage.k8s.io/VolumeAttachmentAdd") " 1; "
                      "shows " EVENT("storage.k8s.io/VolumeAttachmentDelete") " 1" },
+        { "devices", "devices a; devices a; shows " EVENT("resource.k8s.io/ResourceClaimAdd") " 1; "
+                     "shows " EVENT("resource.k8s.io/ResourceSliceAdd") " 1; shows " EVENT("resource.k8s.io/DeviceClassUpdate") " 1" },
         { "hints say whether to try again",
           "node n 1; pod a cpu=3; run; node m 1; shows " HINT("NodeResourcesFit", "NodeAdd", "QueueSkip") " 1; "
           "node o 1; shows " HINT("NodeResourcesFit", "NodeAdd", "QueueSkip") " 2; node p 3; "

@@ -18,24 +18,35 @@ TEST(a_preemptor_gets_its_place_when_the_victims_are_gone)
         { "it was gone, and its eviction fails for that: the preemptor goes on",
           "node n 1; pod v node=n; pod p priority=5; run; delete v; evicted v gone; is p active; "
           "says evict v for p / refused p / nominate p n; run; says bind p n" },
-        { "while a second victim is on its way out the preemptor is gated",
+        { "the last of its victims is evicted when the others are, and so long the preemptor is gated",
           "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; "
-          "says evict v for p / evict w for p / refused p / nominate p n; delete v; is p gated; evicted v; "
-          "is p gated; delete w; is p backoff; evicted w; run; says bind p n" },
-        { "whichever of them goes first",
-          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; delete w; is p gated; evicted w; "
-          "is p gated; delete v; is p backoff" },
-        { "a victim that is seen to terminate does not gate it",
-          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; pod w node=n terminating; "
+          "says evict v for p / refused p / nominate p n; delete v; is p gated; noted 0; evicted v; noted 1; "
+          "says evict w for p; is p gated; delete w; is p backoff; evicted w; noted 2; run; says bind p n" },
+        { "the others at once",
+          "node n 3; pod u node=n; pod v node=n; pod w node=n; pod p priority=5 cpu=3; run; "
+          "says evict u for p / evict v for p / refused p / nominate p n; evicted v; says; evicted u; "
+          "says evict w for p; evicted w; is p waiting; delete v; delete u; is p backoff" },
+        { "all have gone by themselves before their turn",
+          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; delete w; is p gated; delete v; "
+          "is p backoff; evicted v; evicted w; run; says evict v for p / refused p / nominate p n / evict w for p / "
+          "bind p n" },
+        { "the last one is seen to go before its answer comes: then what is gone may wake the preemptor",
+          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; evicted v; pod w node=n terminating; "
           "delete v; is p backoff" },
-        { "one of two evictions fails: it tries again when the other has its answer",
-          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; evicted v timeout; is p waiting; "
-          "evicted w; is p active" },
-        { "both fail",
-          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; evicted w timeout; "
-          "evicted v timeout; is p active" },
+        { "the last one goes before its turn: a victim that is still there gates, whatever else makes room",
+          "node n 2; node m 2; pod x node=m priority=9 cpu=2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; "
+          "delete w; is p gated; delete x; is p gated; delete v; is p backoff" },
+        { "an eviction fails: the last victim stays, and the preemptor tries again",
+          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; evicted v timeout; is p active; "
+          "says evict v for p / refused p / nominate p n; run; says evict v for p / refused p / nominate p n" },
+        { "one of several fails: it tries again when the others have their answers",
+          "node n 3; pod u node=n; pod v node=n; pod w node=n; pod p priority=5 cpu=3; run; evicted u timeout; "
+          "is p waiting; evicted v; is p active; says evict u for p / evict v for p / refused p / nominate p n" },
+        { "the last one fails",
+          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; evicted v; is p waiting; "
+          "evicted w timeout; is p active" },
         { "both succeed: it waits for them to go",
-          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; evicted w; evicted v; is p waiting" },
+          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; evicted v; evicted w; is p waiting" },
         { "a victim that is on its way out already is not evicted again",
           "node n 1; pod v node=n terminating; pod p priority=5; run; says refused p / nominate p n; delete v; "
           "run; says bind p n" },
@@ -71,6 +82,24 @@ TEST(a_preemptor_gets_its_place_when_the_victims_are_gone)
           "says evict v for p / refused p / nominate p n / refused q; is p waiting" },
     };
     SCHED_TELL(rows, NULL);
+}
+
+static void without_async_preemption(struct sched_world *w)
+{
+    w->features.async_preemption = false;
+}
+
+TEST(without_the_gate_all_victims_are_evicted_at_once_and_the_preemptor_is_not_gated)
+{
+    static const struct sched_story_row rows[] = {
+        { "two victims",
+          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; "
+          "says evict v for p / evict w for p / refused p / nominate p n; delete v; is p backoff" },
+        { "one fails",
+          "node n 2; pod v node=n; pod w node=n; pod p priority=5 cpu=2; run; evicted v timeout; is p waiting; "
+          "evicted w; is p active" },
+    };
+    SCHED_TELL(rows, without_async_preemption);
 }
 
 TEST(a_preemptor_that_is_gone_leaves_nothing_behind)
@@ -413,7 +442,8 @@ TEST(as_few_and_as_unimportant_pods_as_can_be_are_evicted)
           "pod p priority=9; run; says evict b for p / refused p / nominate p n" },
         { "two, the more important one first",
           "node n 3; pod a node=n priority=2; pod b node=n priority=1; pod c node=n priority=3; "
-          "pod p priority=9 cpu=2; run; says evict a for p / evict b for p / refused p / nominate p n" },
+          "pod p priority=9 cpu=2; run; says evict a for p / refused p / nominate p n; evicted a; "
+          "says evict b for p" },
         { "one that is too small does not help and stays",
           "node n 3; pod a node=n priority=1; pod b node=n priority=2 cpu=2; pod p priority=9 cpu=2; run; "
           "says evict b for p / refused p / nominate p n" },
@@ -429,11 +459,11 @@ TEST(as_few_and_as_unimportant_pods_as_can_be_are_evicted)
         { "the node whose most important victim is the least",
           "node n 2; node m 2; pod a node=n priority=1; pod b node=n priority=3; pod c node=m priority=2; "
           "pod d node=m priority=2; pod p priority=9 cpu=2; run; "
-          "says evict c for p / evict d for p / refused p / nominate p m" },
+          "says evict c for p / refused p / nominate p m; evicted c; says evict d for p" },
         { "then the one with the smaller sum",
           "node n 2; node m 2; pod a node=n priority=1; pod b node=n priority=3; pod c node=m priority=2; "
           "pod d node=m priority=3; pod p priority=9 cpu=2; run; "
-          "says evict b for p / evict a for p / refused p / nominate p n" },
+          "says evict b for p / refused p / nominate p n; evicted b; says evict a for p" },
         { "a budget is broken only where nothing else helps",
           "node n 1; node m 1; budget b 0; pod v node=n web; pod w node=m priority=5; pod p priority=9; run; "
           "says evict w for p / refused p / nominate p m" },

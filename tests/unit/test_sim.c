@@ -199,7 +199,7 @@ static const struct {
       POD("a", "runtimeClassName: kata, " CONTAINERS("1")), 1, 0, 0, NULL },
     { "and may not be contradicted", NODE("n2", "") RUNTIME_CLASS
       POD("a", "runtimeClassName: kata, nodeSelector: {kubernetes.io/hostname: n1}, " CONTAINERS("1")), 0, 0, 1,
-      "pod rejected: conflict: runtimeClass.scheduling.nodeSelector[kubernetes.io/hostname] = n2; "
+      "conflict: runtimeClass.scheduling.nodeSelector[kubernetes.io/hostname] = n2; "
       "pod.spec.nodeSelector[kubernetes.io/hostname] = n1" },
     { "a class that is not given does not count", NODE("n1", "") POD("a", "runtimeClassName: other, " CONTAINERS("1")), 1, 0, 0, NULL },
     { "a claim of a class that binds at once is provisioned", NODE("n1", "") IMMEDIATE("p") CLAIM("one") CLAIMING("one"), 1, 0, 0,

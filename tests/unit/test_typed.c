@@ -100,6 +100,14 @@ static const struct {
     { "scheduling.k8s.io/v1", "PriorityClass",
       "{\"metadata\":{\"name\":\"high\"},\"value\":-7,\"globalDefault\":true,\"preemptionPolicy\":\"Never\"}" },
     { "v1", "Namespace", "{\"metadata\":{\"name\":\"shop\",\"labels\":{\"team\":\"a\"}}}" },
+    { "resource.k8s.io/v1", "ResourceClaim",
+      "{\"metadata\":{\"name\":\"gpu\",\"namespace\":\"shop\",\"uid\":\"u\",\"resourceVersion\":\"7\"},\"spec\":{\"devices\":{"
+      "\"requests\":[{\"name\":\"r\",\"exactly\":{\"deviceClassName\":\"c\"}}]}},\"status\":{\"reservedFor\":[{\"resource\":\"pods\","
+      "\"name\":\"p\",\"uid\":\"u\"}]}}" },
+    { "resource.k8s.io/v1", "ResourceSlice",
+      "{\"metadata\":{\"name\":\"s\",\"uid\":\"u\"},\"spec\":{\"driver\":\"d\",\"pool\":{\"name\":\"n1\",\"generation\":1,"
+      "\"resourceSliceCount\":1},\"nodeName\":\"n1\",\"devices\":[{\"name\":\"gpu-0\"}]}}" },
+    { "resource.k8s.io/v1", "DeviceClass", "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"extendedResourceName\":\"example.com/gpu\"}}" },
     { "coordination.k8s.io/v1", "Lease",
       "{\"metadata\":{\"name\":\"l\",\"namespace\":\"kube-system\"},\"spec\":{\"holderIdentity\":\"me\",\"leaseDurationSeconds\":"
       "15,\"acquireTime\":\"2024-01-01T00:00:00.123456Z\",\"renewTime\":\"2024-01-01T00:00:01.000000Z\","

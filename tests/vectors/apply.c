@@ -2,8 +2,7 @@
  *
  * The real server tells causes in an order of chance, and the record has them sorted; messages group them by manager.
  * Rows of a whole server (tests/peers/record_apply.py) have the managedFields after alone, without times, since what
- * else the server does to an object is not done here. Faults of a document are told in an order of chance there: of several,
- * the ones that are told count. */
+ * else the server does to an object is not done here. */
 #include "api/defaults.h"
 #include "api/edit.h"
 #include "api/time.h"
@@ -147,6 +146,30 @@ static void check_accepted(struct row *r, const struct value *object)
         vector_text(r->c, "result", encode(r, r->type, object), vector_str(r->c->record, "result"));
 }
 
+/* The spec with defaults, which is what the server stored. */
+static void check_spec(struct row *r, const struct value *object)
+{
+    struct value whole = defaults_apply(r->c->arena, r->type, object), want;
+    const struct type *t = r->type->fields[schema_slot(r->type, STR("spec"))].type;
+    if (json_decode(r->c->arena, WORK_OWN, t, vector_str(r->c->record, "spec"), NULL, &want, &r->e))
+        vector_mismatch(r->c, "spec: %s", r->e.message);
+    else
+        vector_text(r->c, "spec", encode(r, t, value_path(r->type, &whole, "spec")), encode(r, t, &want));
+}
+
+/* The same again changes nothing. Forced, because spellings other than the stored one are changes. */
+static void check_again(struct row *r, struct apply_patch patch, const struct value *object)
+{
+    struct apply_outcome outcome;
+    struct work work = work_init(APPLY_BYTES_MAX);
+    patch.work = &work;
+    patch.force = true;
+    if (apply_merge(r->c->arena, r->type, object, &patch, &r->manager, &outcome, &r->e))
+        vector_mismatch(r->c, "again: %s", r->e.message);
+    else
+        vector_text(r->c, "again", encode(r, r->type, &outcome.object), encode(r, r->type, object));
+}
+
 static void check_apply_row(struct row *r)
 {
     yyjson_val *record = r->c->record;
@@ -154,10 +177,15 @@ static void check_apply_row(struct row *r)
     struct apply_patch patch = { &work, vector_str(record, "input"), vector_str(record, "kind"),
                                  vector_str(record, "apiVersion"), vector_bool(record, "force") };
     struct apply_outcome outcome;
-    if (apply_merge(r->c->arena, r->type, r->exists ? &r->live : NULL, &patch, &r->manager, &outcome, &r->e))
+    if (apply_merge(r->c->arena, r->type, r->exists ? &r->live : NULL, &patch, &r->manager, &outcome, &r->e)) {
         check_refusal(r, &outcome);
-    else
-        check_accepted(r, &outcome.object);
+        return;
+    }
+    check_accepted(r, &outcome.object);
+    if (vector_has(record, "spec"))
+        check_spec(r, &outcome.object);
+    if (vector_has(record, "managedFields")) /* made-up rows have empty structs, which are not stored and so added again */
+        check_again(r, patch, &outcome.object);
 }
 
 static void check_update_row(struct row *r)
