@@ -31,12 +31,14 @@ static void check_service_client(const struct place *spec)
 
 static void validate_service(const struct rules_context *c, const struct value *new, struct field_errors *errs)
 {
-    struct place root = place_root(c, new, errs), meta = place_child(&root, "metadata"), name = place_child(&meta, "name");
+    struct place root = place_root(c, new, errs), meta = place_child(&root, "metadata");
+    struct place name = place_child(&meta, "name");
     struct place spec = place_child(&root, "spec"), group = place_child(&spec, "group");
     struct place version = place_child(&spec, "version"), minimum = place_child(&spec, "groupPriorityMinimum");
     struct place priority = place_child(&spec, "versionPriority");
     rules_check_meta(c, new, name_is_path_segment, errs);
-    struct str wanted = str_of(arena_printf(c->arena, "%.*s.%.*s", STR_ARG(place_text(&version)), STR_ARG(place_text(&group))));
+    const char *full = arena_printf(c->arena, "%.*s.%.*s", STR_ARG(place_text(&version)), STR_ARG(place_text(&group)));
+    struct str wanted = str_of(full);
     if (name_path_segment(place_text(&name)).n == 0 && place_text(&name).n && !str_eq(place_text(&name), wanted))
         place_invalidf(&name, "must be `spec.version+\".\"+spec.group`: \"%.*s\"", STR_ARG(wanted));
     if (place_text(&group).n == 0 && !str_is(place_text(&version), "v1"))

@@ -56,7 +56,8 @@ static const char *request_fault(struct str pem)
     return fault;
 }
 
-static const char *certificate_block_fault(struct arena *a, const char *name, bool has_headers, const unsigned char *der, long n)
+static const char *certificate_block_fault(struct arena *a, const char *name, bool has_headers,
+                                           const unsigned char *der, long n)
 {
     const unsigned char *end = der;
     if (strcmp(name, "CERTIFICATE") != 0)
@@ -135,7 +136,8 @@ static struct leniency leniency_of(const struct rules_context *c, const struct v
 {
     struct field_errors none;
     field_errors_init(&none, c->arena);
-    struct place root = place_root(c, old, &none), spec = place_child(&root, "spec"), status = place_child(&root, "status");
+    struct place root = place_root(c, old, &none), spec = place_child(&root, "spec");
+    struct place status = place_child(&root, "status");
     struct place list = place_child(&spec, "usages"), conditions = place_child(&status, "conditions");
     struct place certificate = place_child(&status, "certificate");
     bool any_usages = false;
@@ -262,9 +264,11 @@ static struct name_errors any_name(struct str name, bool prefix)
 static void check_request(const struct rules_context *c, const struct value *new, const struct leniency *lenient,
                           struct field_errors *errs)
 {
-    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec"), status = place_child(&root, "status");
+    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
+    struct place status = place_child(&root, "status");
     struct place request = place_child(&spec, "request"), signer = place_child(&spec, "signerName");
-    struct place expiration = place_child(&spec, "expirationSeconds"), certificate = place_child(&status, "certificate");
+    struct place expiration = place_child(&spec, "expirationSeconds");
+    struct place certificate = place_child(&status, "certificate");
     rules_check_meta(c, new, any_name, errs);
     const char *fault = request_fault(place_text(&request));
     if (fault)
@@ -331,7 +335,8 @@ static void check_update(const struct rules_context *c, const struct value *new,
     struct leniency lenient = leniency_of(c, new, old);
     struct place root = place_root(c, new, errs), status = place_child(&root, "status");
     struct place old_root = place_root(c, old, errs), old_status = place_child(&old_root, "status");
-    struct place conditions = place_child(&status, "conditions"), old_conditions = place_child(&old_status, "conditions");
+    struct place conditions = place_child(&status, "conditions");
+    struct place old_conditions = place_child(&old_status, "conditions");
     struct place certificate = place_child(&status, "certificate"), was = place_child(&old_status, "certificate");
     check_request(c, new, &lenient, errs);
     for (size_t i = 0; i < 3; i++)

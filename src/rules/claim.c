@@ -95,7 +95,8 @@ static void check_size(const struct place *spec)
 static void check_spec(const struct place *spec, struct leniency lenient)
 {
     struct place modes = place_child(spec, "accessModes"), selector = place_child(spec, "selector");
-    struct place class = place_child(spec, "storageClassName"), attributes = place_child(spec, "volumeAttributesClassName");
+    struct place class = place_child(spec, "storageClassName");
+    struct place attributes = place_child(spec, "volumeAttributesClassName");
     if (place_n(&modes) == 0)
         place_required(&modes, "at least 1 access mode is required");
     if (place_is_set(&selector))
@@ -345,7 +346,8 @@ static void validate_status(const struct rules_context *c, const struct value *n
 
 /* ---- Preparing ---- */
 
-static struct value copied_source(struct arena *a, const struct type *to, const struct type *from, const struct value *source)
+static struct value copied_source(struct arena *a, const struct type *to, const struct type *from,
+                                  const struct value *source)
 {
     static const char *const names[] = { "apiGroup", "kind", "name" };
     struct value out = value_struct(a, to);
@@ -419,8 +421,8 @@ static void warn_fraction(const struct rules_context *c, const struct value *cla
     struct quantity q;
     err_init(&e, c->arena);
     if (amount->n && !quantity_parse(c->arena, value_text(amount), &q, &e) && quantity_milli(&q) % 1000)
-        warnings_add(c->warnings, "spec.resources.%s[storage]: fractional byte value \"%.*s\" is invalid, must be an integer",
-                     list, STR_ARG(value_text(amount)));
+        warnings_add(c->warnings, "spec.resources.%s[storage]: fractional byte value \"%.*s\" is invalid, must be an "
+                     "integer", list, STR_ARG(value_text(amount)));
 }
 
 static void warn(const struct rules_context *c, const struct value *new, const struct value *old)

@@ -27,15 +27,16 @@ static const char *system_class_fault(struct arena *a, struct str name, int64_t 
 static void validate_priority(const struct rules_context *c, const struct value *new, struct field_errors *errs)
 {
     static const char *const policies[] = { "PreemptLowerPriority", "Never", NULL };
-    struct place root = place_root(c, new, errs), meta = place_child(&root, "metadata"), name = place_child(&meta, "name");
+    struct place root = place_root(c, new, errs), meta = place_child(&root, "metadata");
+    struct place name = place_child(&meta, "name");
     struct place value = place_child(&root, "value"), policy = place_child(&root, "preemptionPolicy");
     rules_check_meta(c, new, name_is_dns_subdomain, errs);
     if (str_starts(place_text(&name), STR("system-"))) {
         const char *fault = system_class_fault(c->arena, place_text(&name), place_int(&value),
                                                child_bool(&root, "globalDefault"));
         if (fault)
-            place_forbidden(&name, arena_printf(c->arena, "priority class names with 'system-' prefix are reserved for system "
-                                                "use only. error: %s", fault));
+            place_forbidden(&name, arena_printf(c->arena, "priority class names with 'system-' prefix are reserved for "
+                                                "system use only. error: %s", fault));
     } else if (place_int(&value) > USER_PRIORITY_MAX) {
         place_forbidden(&value, arena_printf(c->arena, "maximum allowed value of a user defined priority is %d",
                                              USER_PRIORITY_MAX));

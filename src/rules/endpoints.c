@@ -271,14 +271,20 @@ static void validate_slice_update(const struct rules_context *c, const struct va
     check_slice(c, new, &old_root, errs);
 }
 
+/* The node as a topology label names it, or NULL. */
+static const struct value *host_of(const struct place *endpoint)
+{
+    const struct value *topology = child_value(endpoint, "deprecatedTopology");
+    return topology->kind == VALUE_MAP ? value_member(topology, STR("kubernetes.io/hostname")) : NULL;
+}
+
 /* Names of nodes that old endpoints have as a topology label. */
 static void collect_topology_nodes(const struct place *old, struct seen *to)
 {
     struct place list = place_child(old, "endpoints");
     for (uint32_t i = 0; i < place_n(&list); i++) {
         struct place endpoint = place_item(&list, i);
-        const struct value *topology = child_value(&endpoint, "deprecatedTopology");
-        const struct value *host = topology->kind == VALUE_MAP ? value_member(topology, STR("kubernetes.io/hostname")) : NULL;
+        const struct value *host = host_of(&endpoint);
         if (host && host->n)
             seen_before(to, value_text(host));
     }
@@ -291,7 +297,7 @@ static struct value without_topology(struct arena *a, const struct place *endpoi
     const struct value *topology = child_value(endpoint, "deprecatedTopology");
     if (topology->kind == VALUE_ABSENT)
         return out;
-    const struct value *host = topology->kind == VALUE_MAP ? value_member(topology, STR("kubernetes.io/hostname")) : NULL;
+    const struct value *host = host_of(endpoint);
     if (host && !child_is_set(endpoint, "nodeName") && map_str_find(&nodes->texts, value_text(host)) &&
         name_is_dns_subdomain(value_text(host), false).n == 0)
         out = edit_set(a, endpoint->type, &out, "nodeName", *host);

@@ -130,8 +130,8 @@ static void check_warning_characters(const struct place *warning)
         uint32_t rune;
         n = utf8_decode(str_from(text, i), &rune);
         if (n && !utf8_printable(rune)) {
-            place_invalidf(warning, "must only contain printable UTF-8 characters; non-printable character found at index %zu",
-                           i);
+            place_invalidf(warning, "must only contain printable UTF-8 characters; non-printable character found at "
+                           "index %zu", i);
             return;
         }
     }
@@ -175,9 +175,11 @@ static struct field_value shown_versions(const struct place *versions)
     struct value *items = ARENA_NEW_N(a, struct value, place_n(versions));
     for (uint32_t i = 0; i < place_n(versions); i++)
         items[i] = versions->value->items[i];
-    for (size_t f = 0; f < N_BY_VERSION; f++)
-        for (uint32_t i = 0; is_common(versions, by_version[f]) && i < place_n(versions); i++)
+    for (size_t f = 0; f < N_BY_VERSION; f++) {
+        bool common = is_common(versions, by_version[f]);
+        for (uint32_t i = 0; common && i < place_n(versions); i++)
             items[i] = edit_set(a, versions->type, &items[i], by_version[f], (struct value){ 0 });
+    }
     struct value list = value_list(items, place_n(versions));
     struct place shown = *versions;
     if (place_is_set(versions))
@@ -246,7 +248,8 @@ static void check_common_parts(const struct place *spec)
     if (place_n(&versions) == 0)
         return;
     struct place first = place_item(&versions, 0);
-    struct place subresources = place_child(&first, "subresources"), of_all = place_named(spec, &subresources, "subresources");
+    struct place subresources = place_child(&first, "subresources");
+    struct place of_all = place_named(spec, &subresources, "subresources");
     struct place columns = place_child(&first, "additionalPrinterColumns");
     struct place all_columns = place_named(spec, &columns, "additionalPrinterColumns");
     if (is_common(&versions, "subresources"))
@@ -321,7 +324,8 @@ static void check_group(const struct place *group)
 static void check_spec(const struct place *spec, bool any_review_versions)
 {
     static const char *const scopes[] = { "Cluster", "Namespaced", NULL };
-    struct place group = place_child(spec, "group"), scope = place_child(spec, "scope"), names = place_child(spec, "names");
+    struct place group = place_child(spec, "group"), scope = place_child(spec, "scope");
+    struct place names = place_child(spec, "names");
     check_group(&group);
     place_check_choice(&scope, scopes);
     check_versions(spec);
@@ -347,7 +351,7 @@ static void check_stored_versions(const struct place *root)
     for (uint32_t i = 0; i < place_n(&versions); i++) {
         struct place version = place_item(&versions, i);
         struct str name = child_text(&version, "name");
-        bool was_kept = map_str_remove(&kept.texts, name, NULL); /* once: a name that comes again is not stored any more */
+        bool was_kept = map_str_remove(&kept.texts, name, NULL); /* a name that comes again is no longer there */
         seen_before(&known, name);
         if (child_bool(&version, "storage") && !was_kept)
             place_invalidf(&stored, "must have the storage version %.*s", STR_ARG(name));
@@ -427,7 +431,8 @@ static void check_rest(const struct place *root, const struct place *old)
 
 static void validate_create(const struct rules_context *c, const struct value *new, struct field_errors *errs)
 {
-    struct place root = place_root(c, new, errs), meta = place_child(&root, "metadata"), name = place_child(&meta, "name");
+    struct place root = place_root(c, new, errs), meta = place_child(&root, "metadata");
+    struct place name = place_child(&meta, "name");
     struct place spec = place_child(&root, "spec"), names = place_child(&spec, "names");
     struct str plural = child_text(&names, "plural"), group = child_text(&spec, "group");
     rules_check_meta(c, new, name_is_dns_subdomain, errs);
@@ -501,7 +506,8 @@ static struct value with_stored_version(const struct rules_context *c, const str
 {
     struct field_errors none;
     field_errors_init(&none, c->arena);
-    struct place root = place_root(c, new, &none), spec = place_child(&root, "spec"), list = place_child(&spec, "versions");
+    struct place root = place_root(c, new, &none), spec = place_child(&root, "spec");
+    struct place list = place_child(&spec, "versions");
     const struct value *stored = value_path(c->type, new, "status.storedVersions");
     for (uint32_t i = 0; i < place_n(&list); i++) {
         struct place version = place_item(&list, i);

@@ -353,7 +353,8 @@ static void check_level(const struct place *spec, struct str name)
 static void check_whole_level(const struct rules_context *c, const struct value *new, struct field_errors *errs)
 {
     static const char forbidden[] = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares";
-    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec"), meta = place_child(&root, "metadata");
+    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
+    struct place meta = place_child(&root, "metadata");
     struct place annotations = place_child(&meta, "annotations");
     rules_check_meta(c, new, name_is_dns_subdomain, errs);
     if (object_annotation(&root, forbidden))

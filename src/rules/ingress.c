@@ -231,7 +231,8 @@ static void validate_status(const struct rules_context *c, const struct value *n
 {
     struct place root = place_root(c, new, errs), status = place_child(&root, "status");
     struct place old_root = place_root(c, old, errs), old_status = place_child(&old_root, "status");
-    struct place balancer = place_child(&status, "loadBalancer"), old_balancer = place_child(&old_status, "loadBalancer");
+    struct place balancer = place_child(&status, "loadBalancer");
+    struct place old_balancer = place_child(&old_status, "loadBalancer");
     rules_check_meta_update(c, new, old, errs);
     balancer_check_status(&balancer, &old_balancer, false);
 }

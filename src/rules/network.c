@@ -25,7 +25,8 @@ static void check_numeric_port(const struct place *port, const struct place *end
 
 static void check_policy_port(const struct place *one)
 {
-    struct place protocol = place_child(one, "protocol"), port = place_child(one, "port"), end = place_child(one, "endPort");
+    struct place protocol = place_child(one, "protocol"), port = place_child(one, "port");
+    struct place end = place_child(one, "endPort");
     if (place_is_set(&protocol))
         place_check_supported(&protocol, protocols);
     if (!place_is_set(&port)) {
@@ -108,7 +109,8 @@ static void check_policy_rules(const struct place *spec, const struct direction 
 {
     struct place rules = place_child(spec, d->rules);
     for (uint32_t i = 0; i < place_n(&rules); i++) {
-        struct place rule = place_item(&rules, i), ports = place_child(&rule, "ports"), peers = place_child(&rule, d->peers);
+        struct place rule = place_item(&rules, i), ports = place_child(&rule, "ports");
+        struct place peers = place_child(&rule, d->peers);
         for (uint32_t k = 0; k < place_n(&ports); k++) {
             struct place port = place_item(&ports, k);
             check_policy_port(&port);
@@ -144,8 +146,10 @@ static void validate_policy(const struct rules_context *c, const struct value *n
     check_policy(&spec, &(struct leniency){ 0 });
 }
 
+typedef void visit_range(const struct place *cidr, const void *data);
+
 /* Calls `visit` at every ipBlock.cidr and ipBlock.except[i]. */
-static void each_range(const struct place *spec, void (*visit)(const struct place *cidr, const void *data), const void *data)
+static void each_range(const struct place *spec, visit_range *visit, const void *data)
 {
     for (size_t d = 0; d < 2; d++) {
         struct place rules = place_child(spec, directions[d].rules);
@@ -238,7 +242,8 @@ static void complete_canonical(struct field_errors *errs, struct str name)
 
 static void validate_address(const struct rules_context *c, const struct value *new, struct field_errors *errs)
 {
-    struct place root = place_root(c, new, errs), meta = place_child(&root, "metadata"), spec = place_child(&root, "spec");
+    struct place root = place_root(c, new, errs), meta = place_child(&root, "metadata");
+    struct place spec = place_child(&root, "spec");
     struct place parent = place_child(&spec, "parentRef");
     struct place group = place_child(&parent, "group"), resource = place_child(&parent, "resource");
     struct place name = place_child(&parent, "name"), namespace = place_child(&parent, "namespace");
@@ -259,7 +264,8 @@ static void validate_address(const struct rules_context *c, const struct value *
 static void validate_address_update(const struct rules_context *c, const struct value *new, const struct value *old,
                                     struct field_errors *errs)
 {
-    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec"), parent = place_child(&spec, "parentRef");
+    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
+    struct place parent = place_child(&spec, "parentRef");
     struct place old_root = place_root(c, old, errs), old_spec = place_child(&old_root, "spec");
     struct place old_parent = place_child(&old_spec, "parentRef");
     validate_address(c, new, errs);
@@ -318,7 +324,8 @@ static void check_same_cidr(const struct place *cidrs, const struct place *old, 
 static void validate_cidr_update(const struct rules_context *c, const struct value *new, const struct value *old,
                                  struct field_errors *errs)
 {
-    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec"), cidrs = place_child(&spec, "cidrs");
+    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
+    struct place cidrs = place_child(&spec, "cidrs");
     struct place old_root = place_root(c, old, errs), old_spec = place_child(&old_root, "spec");
     struct place old_cidrs = place_child(&old_spec, "cidrs");
     rules_check_meta_update(c, new, old, errs);

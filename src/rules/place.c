@@ -507,9 +507,13 @@ void place_check_annotations(const struct place *p)
     validate_annotations(labels_of(p->errs->arena, p->value), path_of(p), p->errs);
 }
 
+/* A list of faulty addresses is searched for each of them: more than so many are not forgiven. */
+enum { OLD_TEXTS_MAX = 1000 };
+
 static bool list_has(const struct value *list, struct str text)
 {
-    for (uint32_t i = 0; list && list->kind == VALUE_LIST && i < list->n; i++)
+    uint32_t n = list && list->kind == VALUE_LIST ? list->n : 0;
+    for (uint32_t i = 0; i < n && i < OLD_TEXTS_MAX; i++)
         if (str_eq(value_text(&list->items[i]), text))
             return true;
     return false;

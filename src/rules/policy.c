@@ -228,7 +228,8 @@ static void check_common(const struct place *spec)
 static void validate_policy(const struct rules_context *c, const struct value *new, struct field_errors *errs)
 {
     static const char none[] = "validations or auditAnnotations must contain at least one item";
-    struct place root = place_root(c, new, errs), meta = place_child(&root, "metadata"), spec = place_child(&root, "spec");
+    struct place root = place_root(c, new, errs), meta = place_child(&root, "metadata");
+    struct place spec = place_child(&root, "spec");
     struct place conditions = place_child(&spec, "matchConditions"), validations = place_child(&spec, "validations");
     struct place annotations = place_child(&spec, "auditAnnotations");
     rules_check_meta(c, new, name_is_dns_subdomain, errs);
@@ -262,7 +263,8 @@ static void validate_policy_status(const struct rules_context *c, const struct v
     struct place conditions = place_child(&status, "conditions");
     rules_check_meta_update(c, new, old, errs);
     for (uint32_t i = 0; i < place_n(&list); i++) {
-        struct place one = place_item(&list, i), warning = place_child(&one, "warning"), ref = place_child(&one, "fieldRef");
+        struct place one = place_item(&list, i), warning = place_child(&one, "warning");
+        struct place ref = place_child(&one, "fieldRef");
         if (place_text(&warning).n == 0)
             place_required(&warning, "");
         if (is_blank(place_text(&ref)))

@@ -358,7 +358,8 @@ static struct leniency leniency_of(const struct rules_context *c, const struct v
     seen_init(&names);
     for (uint32_t i = 0; i < place_n(&hooks); i++) {
         struct place hook = place_item(&hooks, i);
-        struct place namespaces = place_child(&hook, "namespaceSelector"), objects = place_child(&hook, "objectSelector");
+        struct place namespaces = place_child(&hook, "namespaceSelector");
+        struct place objects = place_child(&hook, "objectSelector");
         struct str effects = child_text(&hook, "sideEffects");
         lenient.side_effects |= !str_is(effects, "None") && !str_is(effects, "NoneOnDryRun");
         lenient.any_versions |= !knows_version(&hook);

@@ -6,8 +6,17 @@
 #include "rules/pod.h"
 #include "rules/volume.h"
 
-enum { SUBREQUESTS_MAX = 8, RESERVED_MAX = 256, RESULTS_MAX = 32, DEVICE_CONDITIONS_MAX = 8, DEVICE_DATA_BYTES_MAX = 10 << 10,
-       DEVICE_IPS_MAX = 16, INTERFACE_NAME_BYTES_MAX = 256, HARDWARE_ADDRESS_BYTES_MAX = 128, UID_BYTES = 36 };
+enum {
+    SUBREQUESTS_MAX = 8,
+    RESERVED_MAX = 256,
+    RESULTS_MAX = 32,
+    DEVICE_CONDITIONS_MAX = 8,
+    DEVICE_DATA_BYTES_MAX = 10 << 10,
+    DEVICE_IPS_MAX = 16,
+    INTERFACE_NAME_BYTES_MAX = 256,
+    HARDWARE_ADDRESS_BYTES_MAX = 128,
+    UID_BYTES = 36,
+};
 
 static const char *const effects[] = { "NoExecute", "NoSchedule", "None", NULL };
 
@@ -381,10 +390,12 @@ static void check_reserved(const struct place *root, const struct place *status,
 static void validate_claim_status(const struct rules_context *c, const struct value *new, const struct value *old,
                                   struct field_errors *errs)
 {
-    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec"), devices = place_child(&spec, "devices");
+    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
+    struct place devices = place_child(&spec, "devices");
     struct place status = place_child(&root, "status"), reserved = place_child(&status, "reservedFor");
     struct place old_root = place_root(c, old, errs), old_status = place_child(&old_root, "status");
-    struct place allocation = place_child(&status, "allocation"), old_allocation = place_child(&old_status, "allocation");
+    struct place allocation = place_child(&status, "allocation");
+    struct place old_allocation = place_child(&old_status, "allocation");
     struct seen names;
     rules_check_meta_update(c, new, old, errs);
     resource_check_set(&reserved, RESERVED_MAX, check_consumer, NULL, "uid");
@@ -432,7 +443,8 @@ static struct value prepare_claim_status(const struct rules_context *c, const st
 
 static void validate_template(const struct rules_context *c, const struct value *new, struct field_errors *errs)
 {
-    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec"), meta = place_child(&spec, "metadata");
+    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
+    struct place meta = place_child(&spec, "metadata");
     struct place labels = place_child(&meta, "labels"), inner = place_child(&spec, "spec");
     struct place annotations = place_child(&meta, "annotations");
     rules_check_meta(c, new, name_is_dns_subdomain, errs);

@@ -4,8 +4,13 @@
 #include "codec/json.h"
 #include "rules/volume.h"
 
-enum { CEL_BYTES_MAX = 10 << 10, OPAQUE_BYTES_MAX = 10 << 10, BINDING_CONDITIONS_MAX = 4, REASON_BYTES_MAX = 1024,
-       MESSAGE_BYTES_MAX = 32 << 10 };
+enum {
+    CEL_BYTES_MAX = 10 << 10,
+    OPAQUE_BYTES_MAX = 10 << 10,
+    BINDING_CONDITIONS_MAX = 4,
+    REASON_BYTES_MAX = 1024,
+    MESSAGE_BYTES_MAX = 32 << 10,
+};
 
 void resource_check_list(const struct place *list, int64_t max, resource_check *check, const void *data)
 {
@@ -162,7 +167,8 @@ static void check_distinct(const struct place *list, const struct place *others)
 
 void resource_check_binding_conditions(const struct place *at)
 {
-    struct place conditions = place_child(at, "bindingConditions"), failures = place_child(at, "bindingFailureConditions");
+    struct place conditions = place_child(at, "bindingConditions");
+    struct place failures = place_child(at, "bindingFailureConditions");
     resource_check_list(&conditions, BINDING_CONDITIONS_MAX, check_condition_name, NULL);
     resource_check_list(&failures, BINDING_CONDITIONS_MAX, check_condition_name, NULL);
     check_distinct(&conditions, NULL);
@@ -177,7 +183,8 @@ static bool is_reason(struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {
         char c = s.p[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), word = letter || (c >= '0' && c <= '9') || c == '_';
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        bool word = letter || (c >= '0' && c <= '9') || c == '_';
         bool last = i == s.n - 1;
         if (i == 0 ? !letter : last ? !word : !word && c != ',' && c != ':')
             return false;
@@ -206,8 +213,10 @@ void resource_check_conditions(const struct place *conditions)
     struct seen types;
     seen_init(&types);
     for (uint32_t i = 0; i < place_n(conditions); i++) {
-        struct place one = place_item(conditions, i), type = place_child(&one, "type"), status = place_child(&one, "status");
-        struct place generation = place_child(&one, "observedGeneration"), time = place_child(&one, "lastTransitionTime");
+        struct place one = place_item(conditions, i), type = place_child(&one, "type");
+        struct place status = place_child(&one, "status");
+        struct place generation = place_child(&one, "observedGeneration");
+        struct place time = place_child(&one, "lastTransitionTime");
         struct place reason = place_child(&one, "reason"), message = place_child(&one, "message");
         if (seen_before(&types, place_text(&type)))
             place_duplicate(&type);

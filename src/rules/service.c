@@ -105,9 +105,11 @@ static void validate_update(const struct rules_context *c, const struct value *n
 static void validate_status(const struct rules_context *c, const struct value *new, const struct value *old,
                             struct field_errors *errs)
 {
-    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec"), status = place_child(&root, "status");
+    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
+    struct place status = place_child(&root, "status");
     struct place old_root = place_root(c, old, errs), old_status = place_child(&old_root, "status");
-    struct place balancer = place_child(&status, "loadBalancer"), old_balancer = place_child(&old_status, "loadBalancer");
+    struct place balancer = place_child(&status, "loadBalancer");
+    struct place old_balancer = place_child(&old_status, "loadBalancer");
     struct place ingress = place_child(&balancer, "ingress");
     rules_check_meta_update(c, new, old, errs);
     if (!service_has_type(&spec, "LoadBalancer") && place_n(&ingress))

@@ -144,7 +144,8 @@ static void check_target_port(const struct place *port)
     if (target.value->kind == VALUE_STRING)
         place_check_names(&target, name_port(place_text(&target)));
     else
-        validate_name_errors(name_port_number(place_int(&target)), field_int(place_int(&target)), &target.path, target.errs);
+        validate_name_errors(name_port_number(place_int(&target)), field_int(place_int(&target)), &target.path,
+                             target.errs);
 }
 
 static void check_port(const struct place *port, bool needs_name, struct seen *names)

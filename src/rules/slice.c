@@ -243,7 +243,8 @@ static void check_first_step(const struct place *step, const struct place *min, 
     err_init(&e, a);
     if (quantity_add(a, &sum, &by, &e) || quantity_cmp(&sum, &limit) <= 0)
         return;
-    const char *detail = arena_printf(a, "one step %.*s is larger than capacity value: %.*s", STR_ARG(quantity_text(a, &sum)),
+    struct str first = quantity_text(a, &sum);
+    const char *detail = arena_printf(a, "one step %.*s is larger than capacity value: %.*s", STR_ARG(first),
                                       STR_ARG(place_text(most)));
     field_invalid(step->errs, &step->path, field_str(place_text(step)), str_of(detail));
 }
@@ -281,8 +282,8 @@ static void check_shared_capacity(const struct place *capacity)
     struct place values = place_child(&policy, "validValues"), range = place_child(&policy, "validRange");
     struct place usual = place_child(&policy, "default");
     if (place_n(&values) && place_is_set(&range))
-        place_forbidden(&policy, "exactly one policy can be specified, cannot specify \"validValues\" and \"validRange\" at the "
-                                 "same time");
+        place_forbidden(&policy, "exactly one policy can be specified, cannot specify \"validValues\" and \"validRange\" "
+                                 "at the same time");
     else if (place_n(&values) && !place_is_set(&usual))
         place_required(&usual, "required when validValues is defined");
     else if (place_n(&values))
@@ -306,7 +307,8 @@ static void check_taint(const struct place *taint, const void *data)
 {
     (void)data;
     static const char *const effects[] = { "NoExecute", "NoSchedule", "None", NULL };
-    struct place key = place_child(taint, "key"), value = place_child(taint, "value"), effect = place_child(taint, "effect");
+    struct place key = place_child(taint, "key"), value = place_child(taint, "value");
+    struct place effect = place_child(taint, "effect");
     place_check_qualified_name(&key);
     if (place_text(&value).n)
         place_check_names(&value, name_label_value(place_text(&value)));
@@ -360,8 +362,7 @@ static void check_device_nodes(const struct place *device, bool by_device)
         if (n == 0)
             place_required(device, one);
         else if (n > 1)
-            field_invalid(device->errs, &device->path, field_str(set), STR("exactly one of `nodeName`, `nodeSelector`, or "
-                          "`allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec"));
+            field_invalid(device->errs, &device->path, field_str(set), str_of(one));
     } else if (child_is_set(device, "nodeName") || child_is_set(device, "nodeSelector") || child_is_set(device, "allNodes")) {
         field_invalid(device->errs, &device->path, field_json(STR("null")),
                       STR("`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to "
@@ -374,6 +375,7 @@ struct slice {
     struct map_str old_devices; /* their values, by name */
 };
 
+/* Whether the device had these very taints before. */
 static bool taints_are_old(const struct place *device, const struct slice *s)
 {
     const union map_value *found = map_str_find(&s->old_devices, child_text(device, "name"));
@@ -544,7 +546,8 @@ static struct value prepare_create(const struct rules_context *c, const struct v
 {
     struct field_errors none;
     field_errors_init(&none, c->arena);
-    struct place root = place_root(c, new, &none), spec = place_child(&root, "spec"), list = place_child(&spec, "devices");
+    struct place root = place_root(c, new, &none), spec = place_child(&root, "spec");
+    struct place list = place_child(&spec, "devices");
     uint32_t n = place_n(&list);
     struct value *items = ARENA_NEW_N(c->arena, struct value, n);
     for (uint32_t i = 0; i < n; i++) {
@@ -566,8 +569,8 @@ static void warn(const struct rules_context *c, const struct value *new, const s
     struct str driver = value_text(value_path(c->type, new, "spec.driver"));
     for (size_t i = 0; i < driver.n; i++)
         if (driver.p[i] >= 'A' && driver.p[i] <= 'Z') {
-            warnings_add(c->warnings, "spec.driver: driver names should be lowercase; \"%.*s\" contains uppercase characters",
-                         STR_ARG(driver));
+            warnings_add(c->warnings, "spec.driver: driver names should be lowercase; \"%.*s\" contains uppercase "
+                         "characters", STR_ARG(driver));
             return;
         }
 }

@@ -294,8 +294,8 @@ static void warn_driver(const struct rules_context *c, const struct value *new, 
     struct place requests = place_child(&spec, "tokenRequests"), old_requests = place_child(&old_spec, "tokenRequests");
     bool changed = !old || !place_same(&requests, &old_requests);
     if (changed && place_n(&requests) && !child_is_set(&spec, "serviceAccountTokenInSecrets"))
-        warnings_add(c->warnings, "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to "
-                                  "prevent possible logging of tokens in volume attributes");
+        warnings_add(c->warnings, "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to "
+                                  "true to prevent possible logging of tokens in volume attributes");
 }
 
 static struct value prepare_driver(const struct rules_context *c, const struct value *new)
@@ -333,12 +333,14 @@ static void check_topology_keys(const struct place *driver)
 
 static void validate_node(const struct rules_context *c, const struct value *new, struct field_errors *errs)
 {
-    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec"), list = place_child(&spec, "drivers");
+    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
+    struct place list = place_child(&spec, "drivers");
     struct seen names;
     rules_check_meta(c, new, name_is_dns_subdomain, errs);
     seen_init(&names);
     for (uint32_t i = 0; i < place_n(&list); i++) {
-        struct place driver = place_item(&list, i), name = place_child(&driver, "name"), id = place_child(&driver, "nodeID");
+        struct place driver = place_item(&list, i), name = place_child(&driver, "name");
+        struct place id = place_child(&driver, "nodeID");
         struct place allocatable = place_child(&driver, "allocatable"), count = place_child(&allocatable, "count");
         volume_check_driver_name(&name);
         if (place_text(&id).n == 0)
@@ -370,7 +372,8 @@ static void check_same_driver(const struct place *drivers, const struct place *d
 static void validate_node_update(const struct rules_context *c, const struct value *new, const struct value *old,
                                  struct field_errors *errs)
 {
-    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec"), list = place_child(&spec, "drivers");
+    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
+    struct place list = place_child(&spec, "drivers");
     struct place old_root = place_root(c, old, errs), old_spec = place_child(&old_root, "spec");
     struct place old_list = place_child(&old_spec, "drivers");
     struct map_str by_name;
@@ -451,7 +454,8 @@ static void warn_capacity(const struct rules_context *c, const struct value *new
 static void check_attachment_source(const struct place *source)
 {
     static const char one[] = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
-    struct place name = place_child(source, "persistentVolumeName"), inline_spec = place_child(source, "inlineVolumeSpec");
+    struct place name = place_child(source, "persistentVolumeName");
+    struct place inline_spec = place_child(source, "inlineVolumeSpec");
     if (!place_is_set(&name) && !place_is_set(&inline_spec))
         place_required(source, one);
     else if (place_is_set(&name) && place_is_set(&inline_spec))
@@ -474,7 +478,8 @@ static void check_volume_error(const struct place *status, const char *field)
 
 static void validate_attachment(const struct rules_context *c, const struct value *new, struct field_errors *errs)
 {
-    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec"), status = place_child(&root, "status");
+    struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
+    struct place status = place_child(&root, "status");
     struct place attacher = place_child(&spec, "attacher"), source = place_child(&spec, "source");
     struct place node = place_child(&spec, "nodeName"), metadata = place_child(&status, "attachmentMetadata");
     struct place volume = place_child(&source, "persistentVolumeName");

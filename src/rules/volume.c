@@ -210,7 +210,8 @@ static void check_mount_options(const struct place *root, const struct place *sp
 static void check_volume(const struct rules_context *c, const struct value *new, bool any_node_label_values,
                          struct field_errors *errs)
 {
-    struct place root = place_root(c, new, errs), meta = place_child(&root, "metadata"), spec = place_child(&root, "spec");
+    struct place root = place_root(c, new, errs), meta = place_child(&root, "metadata");
+    struct place spec = place_child(&root, "spec");
     struct volume_context v = { .name = child_text(&meta, "name"), .any_node_label_values = any_node_label_values };
     rules_check_meta(c, new, name_is_dns_subdomain, errs);
     volume_check_spec(&spec, &v);
@@ -331,7 +332,8 @@ static struct value prepare_status(const struct rules_context *c, const struct v
 {
     static const char at[] = "status.lastPhaseTransitionTime";
     struct value out = rules_keep_spec(c, new, old);
-    const struct value *phase = value_path(c->type, new, "status.phase"), *was = value_path(c->type, old, "status.phase");
+    const struct value *phase = value_path(c->type, new, "status.phase");
+    const struct value *was = value_path(c->type, old, "status.phase");
     const struct value *time = value_path(c->type, new, at), *old_time = value_path(c->type, old, at);
     bool same_phase = str_eq(value_text(phase), value_text(was));
     if (same_phase && time->kind == VALUE_ABSENT)
@@ -350,9 +352,11 @@ void volume_warn_label(const struct rules_context *c, const struct field_path *a
     } labels[] = {
         { "beta.kubernetes.io/arch", "deprecated since v1.14; use \"kubernetes.io/arch\" instead" },
         { "beta.kubernetes.io/os", "deprecated since v1.14; use \"kubernetes.io/os\" instead" },
-        { "failure-domain.beta.kubernetes.io/region", "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead" },
+        { "failure-domain.beta.kubernetes.io/region",
+          "deprecated since v1.17; use \"topology.kubernetes.io/region\" instead" },
         { "failure-domain.beta.kubernetes.io/zone", "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead" },
-        { "beta.kubernetes.io/instance-type", "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead" },
+        { "beta.kubernetes.io/instance-type",
+          "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead" },
         { "app.kubernetes.io/created-by", "deprecated since v1.9" },
         { "scheduler.alpha.kubernetes.io/preferAvoidPods", "deprecated since v1.22; use Taints and Tolerations instead" },
     };
@@ -399,8 +403,8 @@ static void warn(const struct rules_context *c, const struct value *new, const s
         warnings_add(c->warnings, "metadata.annotations[" ANNOTATION_MOUNT_OPTIONS "]: deprecated since v1.31; use "
                                   "\"mountOptions\" attribute instead");
     if (str_is(child_text(&spec, "persistentVolumeReclaimPolicy"), "Recycle"))
-        warnings_add(c->warnings, "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the "
-                                  "recommended approach is to use dynamic provisioning.");
+        warnings_add(c->warnings, "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, "
+                                  "the recommended approach is to use dynamic provisioning.");
     warn_affinity(c, &spec);
     for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
         if (child_is_set(&spec, sources[i].field))

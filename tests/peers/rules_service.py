@@ -95,6 +95,15 @@ services.create("an address of a load balancer", {**BALANCER, "spec.loadBalancer
 services.create("several mistakes", {"spec.ports": [{"name": "A", "port": 0, "protocol": "x"}], "spec.type": "Foo", "spec.sessionAffinity": "y",
                                      "metadata.labels": {"a b": "c"}})
 services.create("status is not the client's", {**BALANCER, "status.loadBalancer.ingress": [{"ip": "1.2.3.4"}]})
+LOCAL = {**BALANCER, "spec.externalTrafficPolicy": "Local", "spec.healthCheckNodePort": 30500, "spec.clusterIP": "10.0.0.81"}
+services.create("a health check", LOCAL)
+services.create("a health check out of range", {**LOCAL, "spec.healthCheckNodePort": 80})
+services.update("another health check", {"spec.healthCheckNodePort": 30501}, was=LOCAL)
+services.update("the health check is kept", {"spec.healthCheckNodePort": DROP}, was=LOCAL)
+services.update("the health check is dropped", {"spec.externalTrafficPolicy": "Cluster"}, was=LOCAL)
+services.update("from an external name", {"spec.type": "ClusterIP", "spec.externalName": DROP, "spec.clusterIP": "None"},
+                was={"spec.type": "ExternalName", "spec.externalName": "a.b"})
+services.update("headless any more", {"spec.clusterIP": "None", "spec.clusterIPs": ["None"]}, was={"spec.clusterIP": "10.0.0.79"})
 services.update("nothing", {})
 services.update("other ports", {"spec.ports": PORTS})
 services.update("the address is left out", {"spec.clusterIP": DROP, "spec.clusterIPs": DROP})

@@ -96,6 +96,10 @@ volumes.update("no attributes class any more", {"spec.volumeAttributesClassName"
 volumes.update("status is kept", {"status.phase": "Bound"})
 volumes.update("a bad policy", {"spec.persistentVolumeReclaimPolicy": "X"})
 
+volumes.status("the same phase", {"status": {"phase": "Pending", "message": "m"}})
+volumes.status("a time of one's own", {"status": {"phase": "Bound", "lastPhaseTransitionTime": "2026-01-01T00:00:00Z"}, "spec.accessModes": [], "metadata.labels": {"a": "b"}})
+volumes.update("several mistakes", {"spec.csi.driver": "e", "spec.volumeMode": "X", "spec.accessModes": [], "metadata.labels": {"a b": "c"}})
+
 claims = Rows("v1", "persistentvolumeclaims", {
     "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c"},
     "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}})
