@@ -228,10 +228,11 @@ static void check_amounts(struct requirements *r)
         field_forbidden(r->errs, r->at, STR("HugePages require cpu or memory"));
 }
 
-void rules_check_overhead(const struct value *amounts, const struct field_path *at, struct field_errors *errs)
+void pod_check_overhead(struct pod_check *k, const struct field_path *at)
 {
-    struct value none = { .kind = VALUE_ABSENT };
-    struct requirements r = { .limits = amounts, .requests = &none, .name = check_container_name, .at = at, .errs = errs };
+    static const struct value none = { .kind = VALUE_ABSENT };
+    struct requirements r = { .limits = GET(k->spec, PodSpec, overhead), .requests = &none, .name = check_container_name,
+                              .lenient_pages = k->lenient.indivisible_huge_pages, .at = at, .errs = k->errs };
     check_amounts(&r);
 }
 
