@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "api/defaults_priv.h"
 #include "api/edit.h"
 #include "api/image_name.h"
 #include "api/pod_sums.h"
@@ -51,6 +52,8 @@ static const struct row rows[] = { /* sorted by type */
     { "apps/v1.StatefulSetSpec", "replicas", "1" },
     { "apps/v1.StatefulSetSpec", "revisionHistoryLimit", "10" },
     { "apps/v1.StatefulSetUpdateStrategy", "type", "\"RollingUpdate\"" },
+    { "autoscaling/v1.HorizontalPodAutoscalerSpec", "minReplicas", "1" },
+    { "autoscaling/v2.HorizontalPodAutoscalerSpec", "minReplicas", "1" },
     { "batch/v1.CronJobSpec", "concurrencyPolicy", "\"Allow\"" },
     { "batch/v1.CronJobSpec", "failedJobsHistoryLimit", "1" },
     { "batch/v1.CronJobSpec", "successfulJobsHistoryLimit", "3" },
@@ -770,6 +773,12 @@ static void fill_labels(struct draft *d)
         set_path(d, "metadata.labels", *labels);
 }
 
+static void fill_autoscaler(struct draft *d)
+{
+    d->value = defaults_autoscaler(d->arena, d->type, &d->value);
+    d->is_copy = false;
+}
+
 /* Jobs alone: those that a CronJob is going to make get nothing before they are made. */
 static void fill_job(struct draft *d)
 {
@@ -828,6 +837,8 @@ static const struct function first_functions[] = {
     { "apps/v1.StatefulSet", fill_spec },
     { "apps/v1.StatefulSetSpec", fill_stateful_set },
     { "apps/v1.StatefulSetUpdateStrategy", fill_rolling_update },
+    { "autoscaling/v1.HorizontalPodAutoscaler", fill_spec },
+    { "autoscaling/v2.HorizontalPodAutoscaler", fill_spec },
     { "batch/v1.CronJob", fill_spec },
     { "batch/v1.CronJobSpec", fill_job_template },
     { "batch/v1.Job", fill_spec },
@@ -849,6 +860,7 @@ static const struct function first_functions[] = {
 static const struct function last_functions[] = {
     { "apiextensions.k8s.io/v1.CustomResourceDefinition", fill_stored_versions },
     { "apiextensions.k8s.io/v1.CustomResourceDefinitionSpec", fill_definition },
+    { "autoscaling/v2.HorizontalPodAutoscaler", fill_autoscaler },
     { "batch/v1.Job", fill_job },
     { "core/v1.LimitRangeItem", fill_limit },
     { "core/v1.Namespace", fill_namespace },
@@ -926,7 +938,8 @@ static bool fill_struct(struct arena *a, const struct type *t, struct value *v)
 
 /* Objects that have defaults, or contain what has. */
 static const char *const objects[] = {
-    "apps/v1.DaemonSet", "apps/v1.Deployment", "apps/v1.ReplicaSet", "apps/v1.StatefulSet", "batch/v1.CronJob",
+    "apps/v1.DaemonSet", "apps/v1.Deployment", "apps/v1.ReplicaSet", "apps/v1.StatefulSet",
+    "autoscaling/v1.HorizontalPodAutoscaler", "autoscaling/v2.HorizontalPodAutoscaler", "batch/v1.CronJob",
     "batch/v1.Job", "core/v1.LimitRange", "core/v1.Namespace", "core/v1.Node", "core/v1.PersistentVolume",
     "core/v1.PersistentVolumeClaim", "core/v1.Pod", "core/v1.PodTemplate", "core/v1.ReplicationController",
     "core/v1.ResourceQuota", "core/v1.Secret", "core/v1.Service", "scheduling.k8s.io/v1.PriorityClass", "storage.k8s.io/v1.CSIDriver",

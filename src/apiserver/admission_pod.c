@@ -148,17 +148,24 @@ static const struct value *runtime_class(const struct admission_request *r)
     return req_find(r, "runtimeclasses", "node.k8s.io", STR(""), req_text(r, "spec.runtimeClassName"));
 }
 
+/* Overhead that the class does not have is refused by the second pass only, behind what others refuse there. */
 enum err_code runtime_class_admit(struct admission_request *r, struct err *e)
 {
+    const struct type *t = schema_type(STR("node.k8s.io/v1.RuntimeClass"));
     if (!req_is_whole(r, "pods", "") || req_at(r, "spec.runtimeClassName")->kind == VALUE_ABSENT)
         return ERR_OK;
-    const struct value *class = runtime_class(r), own = *req_at(r, "spec.tolerations");
+    const struct value *class = runtime_class(r), tolerations = *req_at(r, "spec.tolerations");
+    const struct value overhead = *req_at(r, "spec.overhead");
+    bool later = class && value_path(t, class, "overhead")->kind != VALUE_STRUCT;
+    if (later)
+        req_set(r, "spec.overhead", (struct value){ 0 });
     if (admit_runtime_class(r->arena, &r->object, class, &r->object, e))
         return e->code;
-    const struct value *more = value_path(schema_type(STR("node.k8s.io/v1.RuntimeClass")), class,
-                                          "scheduling.tolerations");
+    if (later)
+        req_set(r, "spec.overhead", overhead);
+    const struct value *more = value_path(t, class, "scheduling.tolerations");
     if (more->kind == VALUE_LIST)
-        req_set(r, "spec.tolerations", tolerations_merge(r->arena, &own, more));
+        req_set(r, "spec.tolerations", tolerations_merge(r->arena, &tolerations, more));
     return ERR_OK;
 }
 

@@ -1,4 +1,4 @@
-/* apiserver/authn.h - who asks: front proxy, client certificate, token file, service-account token, or nobody in particular.
+/* apiserver/authn.h - who asks: front proxy, client certificate, token file, service-account token, or nobody known.
  *
  * In this order, as upstream; the first that knows the user decides. Nothing here waits: tokens of service accounts are
  * checked against the objects in memory.
@@ -26,13 +26,14 @@ struct api_authn_options {
     bool anonymous_health;          /* but /healthz, /livez and /readyz are open to everyone */
 };
 
-ERR_MUST_CHECK enum err_code api_authn_new(const struct api_authn_options *o, struct api_authn **ret_authn, struct err *e);
+ERR_MUST_CHECK enum err_code api_authn_new(const struct api_authn_options *o, struct api_authn **ret_authn,
+                                           struct err *e);
 void api_authn_free(struct api_authn *a);
 /* Files that change are read again by the caller. On failure what was set before stays. */
 ERR_MUST_CHECK enum err_code api_authn_set_client_ca(struct api_authn *a, struct str pem, struct err *e);
 
-/* ERR_UNAUTHORIZED: refused; the message is for the log, who asks is told `Unauthorized` and nothing else. The user is made in
- * the arena. `path` is the decoded one; now_s the wall clock. */
+/* ERR_UNAUTHORIZED: refused; the message is for the log, who asks is told `Unauthorized` and nothing else. The user is
+ * made in the arena. `path` is the decoded one; now_s the wall clock. */
 ERR_MUST_CHECK enum err_code api_authn_find(struct api_authn *a, struct arena *arena, const struct head *head,
                                             struct str path, const struct tls_peer *peer, int64_t now_s,
                                             const struct user **ret_user, struct err *e);

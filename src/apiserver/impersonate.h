@@ -5,8 +5,8 @@
  *     serviceaccount    as an account                                 user-info        as somebody else
  *     legacy            as anybody, with the verb "impersonate" alone
  * All but the last take two rights: to be that user in this way ("impersonate:WAY"), and to do so for this very request
- * ("impersonate-on:WAY:VERB"). Who was successful in one way is asked about that one first the next time; of several refusals
- * the first one is told.
+ * ("impersonate-on:WAY:VERB"). Who was successful in one way is asked about that one first the next time; of several
+ * refusals the first one is told.
  *
  * Thread: the store's.    Owns: what it remembers about askers. */
 #pragma once

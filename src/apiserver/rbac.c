@@ -351,7 +351,8 @@ struct str rbac_errors(struct arena *a, const struct rbac_grants *grants)
     return joined;
 }
 
-enum authz_verdict rbac_decide(struct rbac *r, struct arena *a, const struct authz_attributes *q, struct str *ret_reason)
+enum authz_verdict rbac_decide(struct rbac *r, struct arena *a, const struct authz_attributes *q,
+                               struct str *ret_reason)
 {
     struct rbac_grants grants = rbac_grants_of(r, a, q->user, q->namespace);
     for (size_t i = 0; i < grants.n; i++) {

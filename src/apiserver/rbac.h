@@ -32,11 +32,12 @@ struct rbac_grants {
 
 /* Of the whole cluster, and of the namespace if there is one. Good until the store is polled. */
 struct rbac_grants rbac_grants_of(struct rbac *r, struct arena *a, const struct user *u, struct str namespace);
-enum authz_verdict rbac_decide(struct rbac *r, struct arena *a, const struct authz_attributes *q, struct str *ret_reason);
+enum authz_verdict rbac_decide(struct rbac *r, struct arena *a, const struct authz_attributes *q,
+                               struct str *ret_reason);
 /* What grants lack: the texts of their errors as one, empty when there are none. */
 struct str rbac_errors(struct arena *a, const struct rbac_grants *grants);
 
-/* The rules that a roleRef leads to. ERR_NOT_FOUND with upstream's text. `namespace` of the binding, or empty. Good until the
- * store is polled. */
+/* The rules that a roleRef leads to. ERR_NOT_FOUND with upstream's text. `namespace` of the binding, or empty. Good
+ * until the store is polled. */
 ERR_MUST_CHECK enum err_code rbac_role_rules(struct rbac *r, struct str kind, struct str name, struct str namespace,
                                              const struct rbac_rules **ret_rules, struct err *e);

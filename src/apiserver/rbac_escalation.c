@@ -8,8 +8,9 @@
 #include "base/sort.h"
 #include "base/vec.h"
 
-/* Texts compared for one write: rules multiply out, and every part is compared with every rule that is held. */
-enum { ESCALATION_COMPARES_MAX = 1 << 24 };
+/* Texts compared for one write: rules multiply out, and every part is compared with every rule that is held. A part that
+ * is missing becomes text, which takes as long as some hundred comparisons. */
+enum { ESCALATION_COMPARES_MAX = 1 << 24, MISSING_COMPARES = 256 };
 
 /* Parts that are missing and differ in their verb alone are one line of the text. */
 struct missing {
@@ -31,14 +32,18 @@ static struct str_list one(struct arena *a, struct str text)
     return (struct str_list){ at, 1 };
 }
 
+static void charge(struct covering *c, uint64_t compares)
+{
+    c->left -= compares < c->left ? compares : c->left;
+}
+
 static bool is_covered(struct covering *c, const struct rbac_rule *part)
 {
     for (size_t g = 0; g < c->held->n; g++) {
         const struct rbac_rules *rules = c->held->at[g].rules;
         for (size_t i = 0; rules && i < rules->n; i++) {
             const struct rbac_rule *r = &rules->at[i];
-            uint64_t cost = 1 + r->verbs.n + r->groups.n + r->resources.n + r->names.n + r->urls.n;
-            c->left -= cost < c->left ? cost : c->left;
+            charge(c, 1 + r->verbs.n + r->groups.n + r->resources.n + r->names.n + r->urls.n);
             if (rbac_rule_covers(r, part))
                 return true;
         }
@@ -50,6 +55,7 @@ static void add_missing(struct covering *c, const struct rbac_rule *part)
 {
     struct rbac_rule line = *part;
     struct strbuf key;
+    charge(c, MISSING_COMPARES);
     strbuf_init(&key, STRBUF_NO_MAX);
     if (!part->urls.n)
         line.verbs = (struct str_list){ 0 };

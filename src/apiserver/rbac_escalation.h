@@ -10,8 +10,8 @@
 ERR_MUST_CHECK enum err_code rbac_check_escalation(struct rbac *r, struct arena *a, const struct user *u,
                                                    struct str namespace, const struct rbac_rules *rules, struct err *e);
 
-/* A write of an object of the RBAC group; others are nobody's business here. `old` is NULL for a new one; `name` is that of
- * the request, empty when something is created. The message is complete, kind and name of `e` are set. */
+/* A write of an object of the RBAC group; others are nobody's business here. `old` is NULL for a new one; `name` is that
+ * of the request, empty when something is created. The message is complete, kind and name of `e` are set. */
 struct rbac_write {
     const struct user *user;
     const struct resource *resource;

@@ -1,4 +1,4 @@
-/* apiserver/review_access.c - see review_access.h. Upstream: apis/authorization/validation and registry/authorization/util. */
+/* apiserver/review_access.c - see review_access.h. Upstream: apis/authorization/validation, registry/authorization/util. */
 #include "apiserver/review_access.h"
 
 #include "api/label_selector.h"
@@ -115,7 +115,8 @@ void access_check_spec(const struct type *t, const struct value *spec, bool self
     struct field_path at = field_child(NULL, "spec"), user = field_child(&at, "user");
     struct field_path at_resource = field_child(&at, "resourceAttributes");
     struct field_path at_path = field_child(&at, "nonResourceAttributes");
-    struct field_path fields = field_child(&at_resource, "fieldSelector"), labels = field_child(&at_resource, "labelSelector");
+    struct field_path fields = field_child(&at_resource, "fieldSelector");
+    struct field_path labels = field_child(&at_resource, "labelSelector");
     bool has_resource = resource->kind == VALUE_STRUCT, has_path = path->kind == VALUE_STRUCT;
     if (has_resource && has_path)
         field_invalid(errs, &at_path, access_shown_path(errs->arena, path),

@@ -1,7 +1,7 @@
 /* apiserver/sa_token.h - tokens of service accounts: made, signed, read and checked (JWT).
  *
- * Bound tokens name the issuer, and what they are good for. Legacy ones, which kube-controller-manager puts into Secrets of
- * type kubernetes.io/service-account-token, have an issuer of their own and never end; they are good as long as the
+ * Bound tokens name the issuer, and what they are good for. Legacy ones, which kube-controller-manager puts into Secrets
+ * of type kubernetes.io/service-account-token, have an issuer of their own and never end; they are good as long as the
  * Secret holds just them.
  *
  * Thread: the store's.    Owns: the keys. */
@@ -25,22 +25,23 @@ struct sa_tokens_options {
     const char *external_address;    /* HOST:PORT */
 };
 
-ERR_MUST_CHECK enum err_code sa_tokens_new(const struct sa_tokens_options *o, struct sa_tokens **ret_tokens, struct err *e);
+ERR_MUST_CHECK enum err_code sa_tokens_new(const struct sa_tokens_options *o, struct sa_tokens **ret_tokens,
+                                           struct err *e);
 void sa_tokens_free(struct sa_tokens *t);
 
 struct sa_claims {
     struct str namespace, name, uid;                            /* of the account */
-    struct str pod_name, pod_uid, secret_name, secret_uid, node_name, node_uid; /* what the token is bound to, or empty */
+    struct str pod_name, pod_uid, secret_name, secret_uid, node_name, node_uid; /* what it is bound to, or empty */
     struct str_list audiences;                                   /* empty: the API server's */
     int64_t now_s, expires_s;
-    int64_t warn_after_s;                                        /* when an extended token should have ended; 0: it is none */
+    int64_t warn_after_s; /* when an extended token should have ended; 0: it is none */
 };
 
 /* ERR_UNAVAILABLE without a signing key. */
 ERR_MUST_CHECK enum err_code sa_token_make(struct sa_tokens *t, struct arena *a, const struct sa_claims *c,
                                            struct str *ret_token, struct err *e);
-/* Signature, issuer, audience, times, and that account and what it is bound to still exist with these uids. ERR_UNAUTHORIZED
- * with upstream's text. Empty audiences: those of the API server; *ret_audiences are the ones that fit. */
+/* Signature, issuer, audience, times, and that account and what it is bound to still exist with these uids.
+ * ERR_UNAUTHORIZED with upstream's text. Empty audiences: those of the API server; *ret_audiences are the ones that fit. */
 ERR_MUST_CHECK enum err_code sa_token_check(struct sa_tokens *t, struct arena *a, struct stored *o, struct str token,
                                             struct str_list audiences, int64_t now_s, const struct user **ret_user,
                                             struct str_list *ret_audiences, struct err *e);

@@ -181,6 +181,7 @@ static bool seen_as(const struct watcher *w, const struct store_event *ev, enum 
 
 static void add_event(struct watcher *w, const struct store_event *ev, enum event_type type, struct strbuf *to)
 {
+    w->o.encoder.table.now_ns = clock_wall_ns(loop_clock(w->hub->loop));
     bool gone = type == EVENT_DELETED;
     encode_event(&w->o.encoder, type, gone ? ev->prev : ev->item, gone ? ev->revision : 0, to);
 }

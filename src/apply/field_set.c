@@ -4,6 +4,8 @@
  * client may send ten thousand entries of one field each for an object of ten thousand fields. */
 #include "apply/field_set.h"
 
+#include <assert.h>
+
 #include "base/float.h"
 #include "base/sort.h"
 
@@ -389,23 +391,10 @@ struct field_set set_pick(struct arena *a, struct field_set s, unsigned marks)
     return level_done(&l);
 }
 
-bool set_equal(struct field_set x, struct field_set y)
-{
-    if (x.n != y.n)
-        return false;
-    if (x.nodes == y.nodes)
-        return true;
-    for (uint32_t i = 0; i < x.n; i++)
-        if (x.nodes[i].marks != y.nodes[i].marks || path_compare(&x.nodes[i].at, &y.nodes[i].at) ||
-            !set_equal(x.nodes[i].below, y.nodes[i].below))
-            return false;
-    return true;
-}
-
 /* ---- Going through ---- */
 
 struct walk {
-    const struct path_step *path[SET_DEPTH_MAX + 1];
+    const struct path_step *path[SET_DEPTH_MAX];
     uint32_t n;
     set_visit *each;
     void *user;
@@ -413,6 +402,7 @@ struct walk {
 
 static void visit_level(struct walk *w, struct field_set s)
 {
+    assert(w->n < SET_DEPTH_MAX);
     w->n++;
     for (uint32_t i = 0; i < s.n; i++) {
         w->path[w->n - 1] = &s.nodes[i].at;

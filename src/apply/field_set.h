@@ -83,9 +83,9 @@ struct field_set set_difference(struct arena *a, struct field_set s, struct fiel
 struct field_set set_without(struct arena *a, struct field_set s, struct field_set roots);
 /* The members that have one of these marks, as a set that is owned. */
 struct field_set set_pick(struct arena *a, struct field_set s, unsigned marks);
-bool set_equal(struct field_set x, struct field_set y);
 
-/* Calls `each` for every member: those of a level first, then what is below them. */
+/* Calls `each` for every member: those of a level first, then what is below them. For sets that were read, which are not
+ * deeper than SET_DEPTH_MAX, and parts of them. */
 typedef void set_visit(void *user, const struct path_step *const *path, uint32_t n_steps);
 void set_each(struct field_set s, set_visit *each, void *user);
 

@@ -287,12 +287,12 @@ static struct managed copy_managed(struct arena *a, const struct managed *m)
     return copy;
 }
 
-/* The object has elements in lists that do not say who they are. */
+/* The object has elements in lists that do not say who they are; walk_check finds the first of them again. */
 static enum err_code not_comparable(struct request *r, const char *what, const char *into)
 {
     struct arena *a = r->write.arena;
     if (!walk_check(a, root(r), &r->view, true, r->e))
-        err_set(r->e, ERR_UNKNOWN, "no key");
+        err_set(r->e, ERR_UNKNOWN, "an element of a list has no key");
     struct str namespace = value_text(value_path(r->write.type, r->live, "metadata.namespace"));
     struct str name = value_text(value_path(r->write.type, r->live, "metadata.name"));
     const char *shown = arena_printf(a, "%.*s/%.*s; %s", STR_ARG(namespace), STR_ARG(name), shown_kind(r));
@@ -310,10 +310,18 @@ static enum err_code begin_managed(struct request *r, struct attempt *t)
                           " to smd typed");
 }
 
+static struct managed_entry *entry_of_applier(struct request *r, struct managed *m)
+{
+    const struct apply_manager *by = r->write.by;
+    struct managed_entry who = { .manager = by->name.n ? by->name : STR("unknown"), .applied = true,
+                                 .api_version = by->api_version, .subresource = by->subresource };
+    return managed_entry_of(r->write.arena, m, who);
+}
+
+/* All of it once; conflicts are for the caller to judge. What was applied in another version of the kind is not pruned. */
 static enum err_code attempt(struct request *r, bool force, struct attempt *t)
 {
     struct arena *a = r->write.arena;
-    const struct apply_manager *by = r->write.by;
     *t = (struct attempt){ 0 };
     if (begin_managed(r, t) || check_config(r))
         return r->e->code;
@@ -321,11 +329,9 @@ static enum err_code attempt(struct request *r, bool force, struct attempt *t)
         return not_comparable(r, "failed to create typed live object", "");
     if (!write_reconcile(&r->write, &t->managed))
         return err_set(r->e, ERR_UNKNOWN, "unexpected GroupVersion string in managed fields");
-    struct managed_entry who = { .manager = by->name.n ? by->name : STR("unknown"), .applied = true,
-                                 .api_version = by->api_version, .subresource = by->subresource };
-    struct managed_entry *own = managed_entry_of(a, &t->managed, who);
+    struct managed_entry *own = entry_of_applier(r, &t->managed);
     struct field_set last = write_speaks(&r->write, own) ? own->set : (struct field_set){ 0 };
-    own->api_version = by->api_version;
+    own->api_version = r->write.by->api_version;
     own->set = set_without(a, walk_set(a, root(r), &r->config), r->write.reset);
     t->merged = walk_merge(a, root(r), &r->view, &r->config);
     t->merged = prune(r, &t->managed, &t->merged, last);
@@ -337,7 +343,7 @@ static enum err_code attempt(struct request *r, bool force, struct attempt *t)
     own->set = write_strip(&r->write, own->set);
     t->changed = !walk_equal(&r->view, &t->merged);
     if (t->changed)
-        own->time = value_time(by->now_s, 0);
+        own->time = value_time(r->write.by->now_s, 0);
     return ERR_OK;
 }
 

@@ -4,9 +4,16 @@
 #include "rules/cron.h"
 #include "rules/workload_priv.h"
 
-/* As upstream: how large a job with indexes may be. */
-enum { PARALLELISM_MAX = 100000, FAILED_INDEXES_MAX = 100000, COMPLETIONS_SOFT_MAX = 100000, PARALLELISM_LARGE_MAX = 10000,
-       FAILED_INDEXES_LARGE_MAX = 10000, MANAGED_BY_BYTES_MAX = 63, CRON_NAME_MAX = 52 };
+/* As upstream: how large a job with indexes may be, and how long names are. */
+enum {
+    PARALLELISM_MAX = 100000,
+    FAILED_INDEXES_MAX = 100000,
+    COMPLETIONS_SOFT_MAX = 100000, /* above it less is allowed: */
+    PARALLELISM_LARGE_MAX = 10000,
+    FAILED_INDEXES_LARGE_MAX = 10000,
+    MANAGED_BY_BYTES_MAX = 63,
+    CRON_NAME_MAX = 52,
+};
 
 #define UID_LABEL "batch.kubernetes.io/controller-uid"
 #define NAME_LABEL "batch.kubernetes.io/job-name"
@@ -112,10 +119,12 @@ static void check_large(const struct place *spec)
         place_required(&failed, arena_printf(spec->errs->arena, "must be specified when completions is above %d",
                                              COMPLETIONS_SOFT_MAX));
     if (place_int(&parallelism) > PARALLELISM_LARGE_MAX)
-        place_invalidf(&parallelism, "must be less than or equal to %d when completions are above %d and used with backoff "
-                       "limit per index", PARALLELISM_LARGE_MAX, COMPLETIONS_SOFT_MAX);
+        place_invalidf(&parallelism,
+                       "must be less than or equal to %d when completions are above %d and used with backoff limit "
+                       "per index", PARALLELISM_LARGE_MAX, COMPLETIONS_SOFT_MAX);
     if (place_int(&failed) > FAILED_INDEXES_LARGE_MAX)
-        place_invalidf(&failed, "must be less than or equal to %d when completions are above %d and used with backoff limit "
+        place_invalidf(&failed,
+                       "must be less than or equal to %d when completions are above %d and used with backoff limit "
                        "per index", FAILED_INDEXES_LARGE_MAX, COMPLETIONS_SOFT_MAX);
 }
 
@@ -126,7 +135,8 @@ static void check_indexed(const struct place *spec)
     if (!place_is_set(&completions))
         place_required(&completions, "when completion mode is Indexed");
     if (place_int(&parallelism) > PARALLELISM_MAX)
-        place_invalidf(&parallelism, "must be less than or equal to %d when completion mode is Indexed", PARALLELISM_MAX);
+        place_invalidf(&parallelism, "must be less than or equal to %d when completion mode is Indexed",
+                       PARALLELISM_MAX);
     if (place_is_set(&completions) && place_int(&failed) > place_int(&completions))
         place_invalid(&failed, "must be less than or equal to completions");
     if (place_int(&failed) > FAILED_INDEXES_MAX)
@@ -202,7 +212,8 @@ static void check_has_label(const struct place *labels, const char *key, struct 
 static bool has_new_labels(const struct rules_context *c, const struct value *old)
 {
     const struct value *labels = old ? value_path(c->type, old, "spec.template.metadata.labels") : NULL;
-    return !labels || (labels->kind == VALUE_MAP && value_member(labels, STR(NAME_LABEL)) && value_member(labels, STR(UID_LABEL)));
+    return !labels ||
+        (labels->kind == VALUE_MAP && value_member(labels, STR(NAME_LABEL)) && value_member(labels, STR(UID_LABEL)));
 }
 
 static void check_generated_selector(const struct rules_context *c, const struct place *root, const struct value *old)
@@ -240,7 +251,8 @@ static void check_job_selector(const struct place *spec)
 /* The last pod's name must do as a host name. */
 static void check_host_names(const struct place *root)
 {
-    struct place spec = place_child(root, "spec"), meta = place_child(root, "metadata"), name = place_child(&meta, "name");
+    struct place spec = place_child(root, "spec"), meta = place_child(root, "metadata");
+    struct place name = place_child(&meta, "name");
     if (!str_is(child_text(&spec, "completionMode"), "Indexed") || child_int(&spec, "completions") <= 0)
         return;
     const char *last = arena_printf(root->errs->arena, "%.*s-%lld", STR_ARG(place_text(&name)),
@@ -368,15 +380,19 @@ static void job_validate_update(const struct rules_context *c, const struct valu
     }
 }
 
-static void warn_about_spec(const struct rules_context *c, const struct value *new, const char *path, const char *template)
+static void warn_about_spec(const struct rules_context *c, const struct value *new, const char *path,
+                            const char *template)
 {
     struct field_errors none;
     field_errors_init(&none, c->arena);
     struct place root = place_root(c, new, &none), spec = place_at(&root, path);
-    if (str_is(child_text(&spec, "completionMode"), "Indexed") && child_int(&spec, "completions") > COMPLETIONS_SOFT_MAX &&
+    if (str_is(child_text(&spec, "completionMode"), "Indexed") &&
+        child_int(&spec, "completions") > COMPLETIONS_SOFT_MAX &&
         child_int(&spec, "parallelism") > PARALLELISM_LARGE_MAX)
-        warnings_add(c->warnings, "%s: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher "
-                     "than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail",
+        warnings_add(c->warnings,
+                     "%s: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than "
+                     "10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes "
+                     "fail",
                      path);
     workload_warn_template(c, new, NULL, template);
 }
@@ -475,7 +491,8 @@ static void check_cron_spec(const struct rules_context *c, const struct value *n
     struct place root = place_root(c, new, errs), before = place_root(c, old, errs);
     struct place spec = place_child(&root, "spec"), was = old ? place_child(&before, "spec") : spec;
     struct place zone = place_child(&spec, "timeZone"), old_zone = place_child(&was, "timeZone");
-    struct place deadline = place_child(&spec, "startingDeadlineSeconds"), policy = place_child(&spec, "concurrencyPolicy");
+    struct place deadline = place_child(&spec, "startingDeadlineSeconds");
+    struct place policy = place_child(&spec, "concurrencyPolicy");
     check_schedule(&spec, old ? &was : NULL);
     place_check_not_negative(&deadline);
     if (!old || !place_same(&zone, &old_zone))
@@ -487,7 +504,8 @@ static void check_cron_spec(const struct rules_context *c, const struct value *n
 
 static void cron_validate_create(const struct rules_context *c, const struct value *new, struct field_errors *errs)
 {
-    struct place root = place_root(c, new, errs), meta = place_child(&root, "metadata"), name = place_child(&meta, "name");
+    struct place root = place_root(c, new, errs), meta = place_child(&root, "metadata");
+    struct place name = place_child(&meta, "name");
     rules_check_meta(c, new, NULL, errs);
     check_cron_spec(c, new, NULL, errs);
     if (place_text(&name).n > CRON_NAME_MAX)
@@ -531,11 +549,14 @@ static const struct sub_rules cron_subs[] = {
 };
 
 const struct kind_rules batch_rules[] = {
-    { .type = "batch/v1.Job", .flags = RULES_ORPHANS, .generation = GENERATION_SPEC, .prepare_create = job_prepare_create,
+    { .type = "batch/v1.Job", .flags = RULES_ORPHANS, .generation = GENERATION_SPEC,
+      .prepare_create = job_prepare_create,
       .prepare_update = job_prepare_update, .validate_create = job_validate_create,
-      .validate_update = job_validate_update, .warn = job_warn, .reset_fields = workload_reset_status, .subs = job_subs },
+      .validate_update = job_validate_update, .warn = job_warn, .reset_fields = workload_reset_status,
+      .subs = job_subs },
     { .type = "batch/v1.CronJob", .generation = GENERATION_SPEC, .prepare_create = cron_prepare_create,
       .prepare_update = cron_prepare_update, .validate_create = cron_validate_create,
-      .validate_update = cron_validate_update, .warn = cron_warn, .reset_fields = workload_reset_status, .subs = cron_subs },
+      .validate_update = cron_validate_update, .warn = cron_warn, .reset_fields = workload_reset_status,
+      .subs = cron_subs },
     { 0 },
 };

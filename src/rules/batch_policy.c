@@ -167,9 +167,11 @@ static void check_failure_rule(const struct place *spec, const struct place *rul
         check_exit_codes(&codes, containers);
     check_pod_conditions(&conditions);
     if (place_is_set(&codes) && place_n(&conditions))
-        field_invalid(rule->errs, &rule->path, omitted, STR("specifying both OnExitCodes and OnPodConditions is not supported"));
+        field_invalid(rule->errs, &rule->path, omitted,
+                      STR("specifying both OnExitCodes and OnPodConditions is not supported"));
     if (!place_is_set(&codes) && !place_n(&conditions))
-        field_invalid(rule->errs, &rule->path, omitted, STR("specifying one of OnExitCodes and OnPodConditions is required"));
+        field_invalid(rule->errs, &rule->path, omitted,
+                      STR("specifying one of OnExitCodes and OnPodConditions is required"));
 }
 
 static void note_names(const struct place *containers, struct seen *names)

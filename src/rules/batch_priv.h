@@ -8,7 +8,7 @@
 void job_check_failure_policy(const struct place *spec);
 void job_check_success_policy(const struct place *spec);
 
-/* Indexes as a text, "1,3-5"; each below `completions`, in ascending order. NULL when they are, and then their number. */
+/* Indexes as a text, "1,3-5"; each below `completions`, in ascending order. NULL when they are, and then how many. */
 const char *indexes_fault(struct arena *a, struct str indexes, int64_t completions, int64_t *ret_n);
 /* NULL unless an index is in both. What cannot be read is passed over. */
 const char *indexes_overlap(struct arena *a, struct str completed, struct str failed, int64_t completions);

@@ -46,7 +46,8 @@ static bool changed(const struct status_check *k, const char *name)
 static void condition_fault(const struct status_check *k, const char *detail)
 {
     struct place conditions = place_child(k->status, "conditions");
-    field_invalid(conditions.errs, &conditions.path, (struct field_value){ .kind = FIELD_VALUE_OMITTED }, str_of(detail));
+    field_invalid(conditions.errs, &conditions.path, (struct field_value){ .kind = FIELD_VALUE_OMITTED },
+                  str_of(detail));
 }
 
 static void check_uncounted_list(const struct place *list, struct seen *seen)
@@ -82,7 +83,8 @@ static void check_completion(const struct status_check *k)
     bool end_changed = changed(k, "completionTime");
     if ((k->complete_changed || k->failed_changed) && k->is.complete && k->is.failed)
         condition_fault(k, "cannot set Complete=True and Failed=true conditions");
-    if ((k->complete_changed || k->is.failure_target != k->was.failure_target) && k->is.complete && k->is.failure_target)
+    if ((k->complete_changed || k->is.failure_target != k->was.failure_target) && k->is.complete &&
+        k->is.failure_target)
         condition_fault(k, "cannot set Complete=True and FailureTarget=true conditions");
     if (k->complete_changed || end_changed) {
         if (place_is_set(&end) && !k->is.complete)
@@ -114,12 +116,14 @@ static void check_finished(const struct status_check *k)
         place_required(&start, "startTime is required for finished job");
     if ((k->finished_changed || changed(k, "uncountedTerminatedPods")) &&
         child_n(&uncounted, "failed") + child_n(&uncounted, "succeeded") > 0)
-        field_invalid(uncounted.errs, &uncounted.path, place_shown_as_go(&uncounted), STR("must be empty for finished job"));
+        field_invalid(uncounted.errs, &uncounted.path, place_shown_as_go(&uncounted),
+                      STR("must be empty for finished job"));
 }
 
 static void check_indexes(const struct status_check *k)
 {
-    struct place completed = place_child(k->status, "completedIndexes"), failed = place_child(k->status, "failedIndexes");
+    struct place completed = place_child(k->status, "completedIndexes");
+    struct place failed = place_child(k->status, "failedIndexes");
     struct arena *a = completed.errs->arena;
     int64_t completions = child_int(k->spec, "completions"), n;
     bool counted = child_is_set(k->spec, "completions"), by_index = child_is_set(k->spec, "backoffLimitPerIndex");
@@ -167,7 +171,9 @@ static void check_terminal_conditions(const struct status_check *k)
     const bool is[] = { k->is.failed, k->is.complete, k->is.failure_target };
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (was[i] && !is[i])
-            condition_fault(k, arena_printf(k->status->errs->arena, "cannot disable the terminal %s=True condition", types[i]));
+            condition_fault(k,
+                            arena_printf(k->status->errs->arena, "cannot disable the terminal %s=True condition",
+                                         types[i]));
 }
 
 static void check_history(const struct status_check *k)

@@ -263,7 +263,8 @@ void check_selector_matches(const struct place *selector, const struct place *te
 {
     struct selector compiled;
     struct place labels = place_at(template, "metadata.labels");
-    if (!compile(selector, &compiled) || selector_empty(&compiled) || selector_matches(&compiled, place_labels(&labels)))
+    if (!compile(selector, &compiled) || selector_empty(&compiled) ||
+        selector_matches(&compiled, place_labels(&labels)))
         return;
     place_invalid(&labels, "`selector` does not match template `labels`");
 }

@@ -1,5 +1,6 @@
 /* rules/cluster.c - PriorityClass and RuntimeClass. */
 #include "rules/place.h"
+#include "rules/pod.h"
 #include "rules/volume.h"
 
 enum { USER_PRIORITY_MAX = 1000000000 };
@@ -79,10 +80,14 @@ static void validate_runtime(const struct rules_context *c, const struct value *
 {
     struct place root = place_root(c, new, errs), handler = place_child(&root, "handler");
     struct place scheduling = place_child(&root, "scheduling"), selector = place_child(&scheduling, "nodeSelector");
-    struct place tolerations = place_child(&scheduling, "tolerations");
+    struct place tolerations = place_child(&scheduling, "tolerations"), overhead = place_child(&root, "overhead");
+    struct place amounts = place_child(&overhead, "podFixed");
     rules_check_meta(c, new, name_is_dns_subdomain, errs);
     place_check_required_name(&handler, name_dns1123_label);
+    if (place_is_set(&overhead))
+        rules_check_overhead(amounts.value, &overhead.path, errs);
     place_check_labels(&selector);
+    rules_check_tolerations(tolerations.value, &tolerations.path, errs);
     check_distinct(&tolerations);
 }
 

@@ -88,7 +88,8 @@ static const struct type *type_at(const struct type *t, const char *path)
 }
 
 /* A value below, of those types; NULL: of no struct. */
-static struct value convert_value(struct arena *a, const struct type *from, const struct type *to, const struct value *v)
+static struct value convert_value(struct arena *a, const struct type *from, const struct type *to,
+                                  const struct value *v)
 {
     if (!from || from == to)
         return *v;

@@ -3,8 +3,8 @@
  *     events.k8s.io/v1.Event                     <->  core/v1.Event
  *     autoscaling/v1.HorizontalPodAutoscaler     <->  autoscaling/v2.HorizontalPodAutoscaler
  *
- * Lossless both ways, as upstream's conversions: what a version has no field for is in annotations (autoscaling) or does not
- * exist (events). kind and apiVersion of the result are set.
+ * Lossless both ways, as upstream's conversions: what a version has no field for is in annotations (autoscaling) or
+ * does not exist (events). kind and apiVersion of the result are set.
  *
  * Thread: any. Memory: the arena; the result shares texts with the input. */
 #pragma once

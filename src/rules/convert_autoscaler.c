@@ -1,8 +1,8 @@
 /* rules/convert_autoscaler.c - HorizontalPodAutoscaler between autoscaling/v1 and v2: see convert.h.
  *
- * v1 knows a target for the use of CPU and nothing else. All other metrics, conditions and the behavior are texts in its
- * annotations: metrics in the form that v1 has for them, the behavior as Go writes the internal type. Texts that are not
- * what they should be are dropped without a word, as upstream does, and so is what they would have said. */
+ * v1 knows a target for the use of CPU and nothing else. All other metrics, conditions and the behavior are texts in
+ * its annotations: metrics in the form that v1 has for them, the behavior as Go writes the internal type. Texts that
+ * are not what they should be are dropped without a word, as upstream does, and so is what they would have said. */
 #include <stdio.h>
 
 #include "api/edit.h"
@@ -95,7 +95,8 @@ static const struct value *cpu_use(const struct type *t, const struct value *met
 
 static struct value without_annotations(struct arena *a, const struct value *all)
 {
-    static const char *const dropped[] = { METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR, PREFIX "scale-down-tolerance",
+    static const char *const dropped[] = { METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR,
+                                           PREFIX "scale-down-tolerance",
                                            PREFIX "scale-up-tolerance", NULL };
     struct value left = { 0 };
     if (all->kind != VALUE_MAP)
@@ -139,7 +140,8 @@ static struct str list_text(struct arena *a, const struct type *t, const struct 
 }
 
 /* A list of v2 as a text of v1, unless it is empty. */
-static void annotate_list(struct arena *a, struct value *to, const char *key, const char *type, const struct value *list)
+static void annotate_list(struct arena *a, struct value *to, const char *key, const char *type,
+                          const struct value *list)
 {
     const struct type *v1 = schema_type(str_of(type)), *v2 = stored_metric(v1);
     if (list->kind != VALUE_LIST || !list->n)
@@ -163,7 +165,8 @@ void autoscaler_to_v1(struct arena *a, const struct value *v, struct value *to)
 {
     const struct type *metric = schema_type(STR("autoscaling/v2.MetricSpec")), *t = v2_type();
     const struct type *status = schema_type(STR("autoscaling/v2.MetricStatus"));
-    const struct value *metrics = value_path(t, v, "spec.metrics"), *current = value_path(t, v, "status.currentMetrics");
+    const struct value *metrics = value_path(t, v, "spec.metrics"),
+                       *current = value_path(t, v, "status.currentMetrics");
     uint32_t n_metrics = metrics->kind == VALUE_LIST ? metrics->n : 0, n_others = 0;
     struct value *others = ARENA_NEW_N(a, struct value, n_metrics);
     const struct value *use = &(struct value){ 0 };

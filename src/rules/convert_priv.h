@@ -8,8 +8,8 @@
 struct value convert_struct(struct arena *a, const struct type *from, const struct type *to, const struct value *v);
 struct value convert_list(struct arena *a, const struct type *from, const struct type *to, const struct value *list);
 
-/* HorizontalPodAutoscaler, between v1 and v2 (convert_autoscaler.c): what names alone do not tell. `v` is the object before,
- * *to what convert_struct made of it. */
+/* HorizontalPodAutoscaler, between v1 and v2 (convert_autoscaler.c): what names alone do not tell. `v` is the object
+ * before, *to what convert_struct made of it. */
 void autoscaler_to_v1(struct arena *a, const struct value *v, struct value *to);
 void autoscaler_to_v2(struct arena *a, const struct value *v, struct value *to);
 /* Without the annotations that only v1 has; `t` is either version. */

@@ -31,7 +31,8 @@ static struct value with_name_label(const struct rules_context *c, const struct 
     const struct value *name = value_path(c->type, namespace, "metadata.name");
     if (!value_text(name).n)
         return *namespace;
-    struct value labels = edit_member(c->arena, value_path(c->type, namespace, "metadata.labels"), STR(NAME_LABEL), *name);
+    struct value labels = edit_member(c->arena, value_path(c->type, namespace, "metadata.labels"), STR(NAME_LABEL),
+                                      *name);
     return edit_set(c->arena, c->type, namespace, "metadata.labels", labels);
 }
 
@@ -55,14 +56,16 @@ static struct value namespace_prepare_create(const struct rules_context *c, cons
                     edit_append(c->arena, finalizers, edit_text(KUBE_FINALIZER)));
 }
 
-static struct value namespace_prepare_update(const struct rules_context *c, const struct value *new, const struct value *old)
+static struct value namespace_prepare_update(const struct rules_context *c, const struct value *new,
+                                             const struct value *old)
 {
     struct value namespace = with_name_label(c, new);
     namespace = rules_keep_status(c, &namespace, old);
     return edit_set(c->arena, c->type, &namespace, "spec.finalizers", *value_path(c->type, old, "spec.finalizers"));
 }
 
-static struct value namespace_prepare_status(const struct rules_context *c, const struct value *new, const struct value *old)
+static struct value namespace_prepare_status(const struct rules_context *c, const struct value *new,
+                                             const struct value *old)
 {
     struct value namespace = with_name_label(c, new);
     return rules_keep_spec(c, &namespace, old);
@@ -151,7 +154,8 @@ static struct value account_prepare_create(const struct rules_context *c, const 
     return with_secret_names(c, new);
 }
 
-static struct value account_prepare_update(const struct rules_context *c, const struct value *new, const struct value *old)
+static struct value account_prepare_update(const struct rules_context *c, const struct value *new,
+                                           const struct value *old)
 {
     (void)old;
     return with_secret_names(c, new);
@@ -173,7 +177,8 @@ static bool has_annotation(const struct rules_context *c, const struct value *ob
 static void account_warn(const struct rules_context *c, const struct value *new, const struct value *old)
 {
     if (has_annotation(c, new, MOUNTABLE_ANNOTATION) && !(old && has_annotation(c, old, MOUNTABLE_ANNOTATION)))
-        warnings_add(c->warnings, "metadata.annotations[" MOUNTABLE_ANNOTATION "]: deprecated in v1.32+; prefer separate "
+        warnings_add(c->warnings,
+                     "metadata.annotations[" MOUNTABLE_ANNOTATION "]: deprecated in v1.32+; prefer separate "
                      "namespaces to isolate access to mounted secrets");
 }
 
@@ -194,7 +199,8 @@ static const struct sub_rules node_subs[] = {
 /* ---- Lease ---- */
 
 /* Fields of a gate that is off: they stay where they are already. */
-static struct value lease_prepare_update(const struct rules_context *c, const struct value *new, const struct value *old)
+static struct value lease_prepare_update(const struct rules_context *c, const struct value *new,
+                                         const struct value *old)
 {
     static const char *const gated[] = { "spec.strategy", "spec.preferredHolder" };
     struct value lease = *new;

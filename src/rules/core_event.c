@@ -123,7 +123,8 @@ static void check_unchanged(const struct place *root, const struct place *old)
     static const struct {
         const char *name, *shown;
     } fields[] = {
-        { "involvedObject", NULL }, { "reason", NULL }, { "message", NULL }, { "source", NULL }, { "firstTimestamp", NULL },
+        { "involvedObject", NULL }, { "reason", NULL }, { "message", NULL }, { "source", NULL },
+        { "firstTimestamp", NULL },
         { "lastTimestamp", NULL }, { "count", NULL }, { "type", NULL }, { "eventTime", NULL }, { "action", NULL },
         { "related", NULL }, { "reportingComponent", "reportingController" }, { "reportingInstance", NULL },
     };

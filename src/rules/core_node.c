@@ -8,10 +8,11 @@
 
 /* ---- Prepare ---- */
 
-/* podCIDR and podCIDRs say the same: the single one goes before the list, and the first of the list is the single one. */
+/* podCIDR and podCIDRs say the same: the single one goes before the list, and the list begins with it. */
 static struct value with_one_cidr(const struct rules_context *c, const struct value *node)
 {
-    const struct value *one = value_path(c->type, node, "spec.podCIDR"), *all = value_path(c->type, node, "spec.podCIDRs");
+    const struct value *one = value_path(c->type, node, "spec.podCIDR"),
+                       *all = value_path(c->type, node, "spec.podCIDRs");
     bool has_list = all->kind == VALUE_LIST && all->n;
     if (value_text(one).n && (!has_list || !str_eq(value_text(one), value_text(&all->items[0]))))
         return edit_set(c->arena, c->type, node, "spec.podCIDRs", edit_append(c->arena, &(struct value){ 0 }, *one));
@@ -56,11 +57,13 @@ static struct str pair_key(struct arena *a, struct str first, struct str second)
 static void check_taint(const struct place *taint, struct seen *seen)
 {
     static const char *const effects[] = { "NoSchedule", "PreferNoSchedule", "NoExecute", NULL };
-    struct place key = place_child(taint, "key"), value = place_child(taint, "value"), effect = place_child(taint, "effect");
+    struct place key = place_child(taint, "key"), value = place_child(taint, "value");
+    struct place effect = place_child(taint, "effect");
     validate_label_name(place_text(&key), &key.path, key.errs);
     struct name_errors found = name_label_value(place_text(&value));
     if (found.n)
-        field_invalid(value.errs, &value.path, field_str(place_text(&value)), validate_join(value.errs->arena, found, ";"));
+        field_invalid(value.errs, &value.path, field_str(place_text(&value)),
+                      validate_join(value.errs->arena, found, ";"));
     place_check_choice(&effect, effects);
     if (!seen_before(seen, pair_key(taint->errs->arena, place_text(&effect), place_text(&key))))
         return;
@@ -169,8 +172,9 @@ static void check_families(const struct place *cidrs)
         unsigned bits;
         if (!cidr_parse(place_text(&one), &ip, &bits)) {
             struct str text = place_text(&one);
-            const char *detail = arena_printf(cidrs->errs->arena, "invalid PodCIDRs. failed to check with dual stack with "
-                                              "error:invalid CIDR[%u]: <nil> (invalid CIDR address: %.*s)", (unsigned)i,
+            const char *detail = arena_printf(cidrs->errs->arena,
+                                              "invalid PodCIDRs. failed to check with dual stack with error:invalid "
+                                              "CIDR[%u]: <nil> (invalid CIDR address: %.*s)", (unsigned)i,
                                               STR_ARG(text));
             field_internal(cidrs->errs, &cidrs->path, str_of(detail));
             fault = true;
@@ -302,7 +306,8 @@ void node_warn(const struct rules_context *c, const struct value *new, const str
     struct field_errors none;
     (void)old;
     field_errors_init(&none, c->arena);
-    struct place root = place_root(c, new, &none), spec = place_child(&root, "spec"), cidrs = place_child(&spec, "podCIDRs");
+    struct place root = place_root(c, new, &none), spec = place_child(&root, "spec");
+    struct place cidrs = place_child(&spec, "podCIDRs");
     if (child_is_set(&spec, "configSource"))
         warnings_add(c->warnings, "spec.configSource: the feature is removed");
     if (child_text(&spec, "externalID").n)

@@ -73,7 +73,8 @@ static const char *words(const struct limit_amounts *l, const char *first, enum 
                          enum limit_part b)
 {
     struct str x = value_text(l->at[a]), y = value_text(l->at[b]);
-    return arena_printf(l->limit->errs->arena, "%s %.*s is greater than %s %.*s", first, STR_ARG(x), second, STR_ARG(y));
+    return arena_printf(l->limit->errs->arena, "%s %.*s is greater than %s %.*s", first, STR_ARG(x), second,
+                        STR_ARG(y));
 }
 
 static void check_limit_order(const struct limit_amounts *l)
@@ -118,7 +119,8 @@ static void check_limit_ratio(const struct limit_amounts *l)
     }
     double most = (double)max / (double)min;
     if (wanted > most)
-        limit_fault(l, LIMIT_RATIO, LIMIT_RATIO, arena_printf(a, "ratio %.*s is greater than max/min = %f", STR_ARG(text), most));
+        limit_fault(l, LIMIT_RATIO, LIMIT_RATIO,
+                    arena_printf(a, "ratio %.*s is greater than max/min = %f", STR_ARG(text), most));
 }
 
 static void check_limit_overcommit(const struct limit_amounts *l)
@@ -128,8 +130,9 @@ static void check_limit_overcommit(const struct limit_amounts *l)
         return;
     struct str given = value_text(l->at[LIMIT_DEFAULT]), asked = value_text(l->at[LIMIT_REQUEST]);
     limit_fault(l, LIMIT_REQUEST, LIMIT_REQUEST,
-                arena_printf(l->limit->errs->arena, "default value %.*s must equal to defaultRequest value %.*s in %.*s",
-                             STR_ARG(given), STR_ARG(asked), STR_ARG(l->resource)));
+                arena_printf(l->limit->errs->arena,
+                             "default value %.*s must equal to defaultRequest value %.*s in %.*s", STR_ARG(given),
+                             STR_ARG(asked), STR_ARG(l->resource)));
 }
 
 /* Every resource that any part names, each once. */
@@ -170,7 +173,8 @@ static void check_limit(const struct place *limit, struct seen *types)
         check_limit_names(&asked, of_containers);
     }
     struct field_path limits = field_child(&limit->path, "limits");
-    if (str_is(place_text(&type), "PersistentVolumeClaim") && !place_entry(&min, "storage").n && !place_entry(&max, "storage").n)
+    bool has_storage = place_entry(&min, "storage").n || place_entry(&max, "storage").n;
+    if (str_is(place_text(&type), "PersistentVolumeClaim") && !has_storage)
         field_required(limit->errs, &limits, STR("either minimum or maximum storage value is required, but neither was "
                                                  "provided"));
     check_limit_names(&ratio, of_containers);
@@ -208,83 +212,78 @@ static void check_quota_amounts(const struct place *map)
     }
 }
 
-static bool scope_counts(struct str scope, struct str resource)
+enum scope { TERMINATING, NOT_TERMINATING, BEST_EFFORT, NOT_BEST_EFFORT, PRIORITY_CLASS, CROSS_NAMESPACE, VOLUME_CLASS,
+             N_SCOPES };
+
+static const char *const scope_names[N_SCOPES] = { "Terminating", "NotTerminating", "BestEffort", "NotBestEffort",
+                                                   "PriorityClass", "CrossNamespacePodAffinity",
+                                                   "VolumeAttributesClass" };
+
+/* N_SCOPES when there is no such scope. */
+static enum scope scope_of(struct str name)
+{
+    enum scope scope = 0;
+    while (scope < N_SCOPES && !str_is(name, scope_names[scope]))
+        scope++;
+    return scope;
+}
+
+static bool scope_counts(enum scope scope, struct str resource)
 {
     static const char *const of_pods[] = { "pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu",
                                            "requests.memory", NULL };
-    static const char *const pod_scopes[] = { "Terminating", "NotTerminating", "NotBestEffort", "PriorityClass",
-                                              "CrossNamespacePodAffinity", NULL };
     static const char *const of_claims[] = { "persistentvolumeclaims", "requests.storage", NULL };
-    if (text_is_one_of(scope, pod_scopes))
-        return text_is_one_of(resource, of_pods);
-    if (str_is(scope, "BestEffort"))
+    if (scope == BEST_EFFORT)
         return str_is(resource, "pods");
-    return !str_is(scope, "VolumeAttributesClass") || text_is_one_of(resource, of_claims);
+    return text_is_one_of(resource, scope == VOLUME_CLASS ? of_claims : of_pods);
 }
 
-static bool scope_is_standard(struct str scope)
+/* Which scopes do not count all that the quota limits; one bit each, so that no scope is looked at twice. */
+static unsigned scopes_outside(const struct place *hard)
 {
-    static const char *const scopes[] = { "Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass",
-                                          "VolumeAttributesClass", "CrossNamespacePodAffinity", NULL };
-    return text_is_one_of(scope, scopes);
-}
-
-static uint32_t count_outside_scope(const struct place *hard, struct str scope)
-{
-    uint32_t n = 0;
+    unsigned outside = 0;
     for (uint32_t i = 0; i < place_n(hard); i++) {
         struct str resource = hard->value->members[i].key;
-        n += resource_is_quota_standard(resource) && !scope_counts(scope, resource);
+        for (enum scope s = 0; s < N_SCOPES && resource_is_quota_standard(resource); s++)
+            outside |= scope_counts(s, resource) ? 0 : 1u << s;
     }
-    return n;
+    return outside;
 }
 
-/* Scopes of which a pod can only be in one. */
-struct scope_pairs {
-    bool best, not_best, ending, not_ending;
-};
-
-static void note_scope(struct scope_pairs *p, struct str scope)
+/* A pod can only be in one of two. */
+static void check_scope_pairs(unsigned scopes, const struct field_path *at, const struct place *shown)
 {
-    p->best |= str_is(scope, "BestEffort");
-    p->not_best |= str_is(scope, "NotBestEffort");
-    p->ending |= str_is(scope, "Terminating");
-    p->not_ending |= str_is(scope, "NotTerminating");
+    static const unsigned pairs[] = { 1u << BEST_EFFORT | 1u << NOT_BEST_EFFORT,
+                                      1u << TERMINATING | 1u << NOT_TERMINATING };
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if ((scopes & pairs[i]) == pairs[i])
+            field_invalid(shown->errs, at, place_shown(shown), STR("conflicting scopes"));
 }
 
-static void check_scope_pairs(const struct scope_pairs *p, const struct field_path *at, const struct place *scopes)
-{
-    if (p->best && p->not_best)
-        field_invalid(scopes->errs, at, place_shown(scopes), STR("conflicting scopes"));
-    if (p->ending && p->not_ending)
-        field_invalid(scopes->errs, at, place_shown(scopes), STR("conflicting scopes"));
-}
-
-/* One text is enough, as all of them would be the same. */
 static void check_scopes(const struct place *spec)
 {
     struct place scopes = place_child(spec, "scopes"), hard = place_child(spec, "hard");
-    struct scope_pairs pairs = { 0 };
+    unsigned outside = scopes_outside(&hard), seen = 0;
     for (uint32_t i = 0; i < place_n(&scopes); i++) {
-        struct str scope = value_text(&scopes.value->items[i]);
-        if (!scope_is_standard(scope))
+        enum scope scope = scope_of(value_text(&scopes.value->items[i]));
+        if (scope == N_SCOPES)
             place_invalid(&scopes, "unsupported scope");
-        if (count_outside_scope(&hard, scope))
+        else if (outside >> scope & 1)
             place_invalid(&scopes, "unsupported scope applied to resource");
-        note_scope(&pairs, scope);
+        seen |= 1u << scope;
     }
-    check_scope_pairs(&pairs, &scopes.path, &scopes);
+    check_scope_pairs(seen, &scopes.path, &scopes);
 }
 
-static void check_scope_operator(const struct place *operator, const struct place *values, struct str scope)
+static void check_scope_operator(const struct place *operator, const struct place *values, enum scope scope)
 {
-    static const char *const exist_only[] = { "BestEffort", "NotBestEffort", "Terminating", "NotTerminating",
-                                              "CrossNamespacePodAffinity", NULL };
     static const char *const sets[] = { "In", "NotIn", NULL }, *const flags[] = { "Exists", "DoesNotExist", NULL };
     struct str text = place_text(operator);
-    if (text_is_one_of(scope, exist_only) && !str_is(text, "Exists"))
+    bool exists_only = scope < N_SCOPES && scope != PRIORITY_CLASS && scope != VOLUME_CLASS;
+    if (exists_only && !str_is(text, "Exists"))
         place_invalid(operator, "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "
-                      "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or "
+                      "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, "
+                      "ResourceQuotaScopeNotBestEffort or "
                       "ResourceQuotaScopeCrossNamespacePodAffinity");
     if (text_is_one_of(text, sets)) {
         if (!place_n(values))
@@ -296,26 +295,29 @@ static void check_scope_operator(const struct place *operator, const struct plac
     }
 }
 
+/* Upstream leaves indexes out of its paths here. */
 static void check_scope_selector(const struct place *spec)
 {
     struct place hard = place_child(spec, "hard"), scopes = place_child(spec, "scopes");
     struct place selector = place_child(spec, "scopeSelector"), list = place_child(&selector, "matchExpressions");
-    struct scope_pairs pairs = { 0 };
+    unsigned outside = scopes_outside(&hard), seen = 0;
     for (uint32_t i = 0; i < place_n(&list); i++) {
         struct place one = place_item(&list, i);
-        struct place scope = place_child(&one, "scopeName"), operator = place_child(&one, "operator");
+        struct place name = place_child(&one, "scopeName"), operator = place_child(&one, "operator");
         struct place values = place_child(&one, "values");
-        scope = place_named(&list, &scope, "scopeName"); /* upstream leaves the index out */
+        enum scope scope = scope_of(place_text(&name));
+        name = place_named(&list, &name, "scopeName");
         operator = place_named(&list, &operator, "operator");
         values = place_named(&list, &values, "values");
-        if (!scope_is_standard(place_text(&scope)))
-            place_invalid(&scope, "unsupported scope");
-        if (count_outside_scope(&hard, place_text(&scope)))
-            field_invalid(list.errs, &list.path, place_shown_as_go(&selector), STR("unsupported scope applied to resource"));
-        check_scope_operator(&operator, &values, place_text(&scope));
-        note_scope(&pairs, place_text(&scope));
+        if (scope == N_SCOPES)
+            place_invalid(&name, "unsupported scope");
+        else if (outside >> scope & 1 && !field_errors_full(list.errs))
+            field_invalid(list.errs, &list.path, place_shown_as_go(&selector),
+                          STR("unsupported scope applied to resource"));
+        check_scope_operator(&operator, &values, scope);
+        seen |= 1u << scope;
     }
-    check_scope_pairs(&pairs, &list.path, &scopes);
+    check_scope_pairs(seen, &list.path, &scopes);
 }
 
 static void check_quota_spec(const struct place *root)
@@ -333,24 +335,12 @@ void quota_validate_create(const struct rules_context *c, const struct value *ne
     check_quota_spec(&root);
 }
 
-static bool list_has(const struct value *list, struct str text)
+static unsigned scopes_in(const struct place *list)
 {
-    for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++)
-        if (str_eq(value_text(&list->items[i]), text))
-            return true;
-    return false;
-}
-
-static bool all_are_in(const struct place *scopes, const struct place *others)
-{
-    for (uint32_t i = 0; i < place_n(scopes); i++) {
-        struct str scope = value_text(&scopes->value->items[i]);
-        if (!scope_is_standard(scope))
-            return false; /* an error already; and so there are few that are compared */
-        if (!list_has(others->value, scope))
-            return false;
-    }
-    return true;
+    unsigned scopes = 0;
+    for (uint32_t i = 0; i < place_n(list); i++)
+        scopes |= 1u << scope_of(value_text(&list->value->items[i]));
+    return scopes;
 }
 
 void quota_validate_update(const struct rules_context *c, const struct value *new, const struct value *old,
@@ -360,7 +350,7 @@ void quota_validate_update(const struct rules_context *c, const struct value *ne
     struct place scopes = place_at(&root, "spec.scopes"), were = place_at(&before, "spec.scopes");
     rules_check_meta_update(c, new, old, errs);
     check_quota_spec(&root);
-    if (!all_are_in(&scopes, &were) || !all_are_in(&were, &scopes))
+    if (scopes_in(&scopes) != scopes_in(&were))
         place_invalid(&scopes, "field is immutable");
 }
 

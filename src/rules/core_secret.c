@@ -93,7 +93,8 @@ static void check_json(const struct place *data, const char *key)
     if (!json_skip_value(&s) || !json_at_end(&s))
         fault = json_check(value_text(found), &e) ? e.message : NULL;
     else if (first != '{' && first != 'n')
-        fault = arena_printf(data->errs->arena, "json: cannot unmarshal %s into Go value of type map[string]interface {}",
+        fault = arena_printf(data->errs->arena,
+                             "json: cannot unmarshal %s into Go value of type map[string]interface {}",
                              json_kind_name(first));
     if (fault)
         field_invalid(data->errs, &at, field_str(STR("<secret contents redacted>")), str_of(fault));

@@ -101,7 +101,8 @@ struct range {
 };
 
 /* "*", "5", "1-5" */
-static const char *parse_ends(struct arena *a, const struct bounds *b, struct str expr, struct str ends, struct range *r)
+static const char *parse_ends(struct arena *a, const struct bounds *b, struct str expr, struct str ends,
+                              struct range *r)
 {
     size_t n_parts = 0;
     struct str left = ends, low = next_part(&left, '-', &n_parts);
@@ -200,7 +201,8 @@ static const char *words_fault(struct arena *a, struct str schedule, size_t n_wo
 
 static const char *descriptor_fault(struct arena *a, struct str text)
 {
-    static const char *const known[] = { "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly" };
+    static const char *const known[] = { "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight",
+                                         "@hourly" };
     static const struct str every = { "@every ", 7 };
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (str_is(text, known[i]))

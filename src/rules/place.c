@@ -372,9 +372,11 @@ void place_forbidden(const struct place *p, const char *detail)
     field_forbidden(p->errs, path_of(p), str_of(detail));
 }
 
+/* What nobody is going to read is not made: a list may be wrong as often as it has items. */
 void place_invalid(const struct place *p, const char *detail)
 {
-    field_invalid(p->errs, path_of(p), place_shown(p), str_of(detail));
+    struct field_value shown = field_errors_full(p->errs) ? field_str(STR("")) : place_shown(p);
+    field_invalid(p->errs, path_of(p), shown, str_of(detail));
 }
 
 void place_invalidf(const struct place *p, const char *format, ...)

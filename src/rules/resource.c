@@ -3,6 +3,7 @@
 
 #include "api/edit.h"
 #include "api/netaddr.h"
+#include "rules/pod.h"
 #include "rules/volume.h"
 
 enum { SUBREQUESTS_MAX = 8, RESERVED_MAX = 256, RESULTS_MAX = 32, DEVICE_CONDITIONS_MAX = 8, DEVICE_DATA_BYTES_MAX = 10 << 10,
@@ -335,7 +336,7 @@ static void check_allocation(const struct place *allocation, const struct seen *
     resource_check_list(&results, RESULTS_MAX, check_result, names);
     resource_check_list(&config, 2 * DEVICE_CONFIG_MAX, check_allocated_config, names);
     if (place_is_set(&selector))
-        volume_check_node_selector(&selector, false);
+        rules_check_node_selector(selector.value, false, &selector.path, selector.errs);
 }
 
 static struct str consumer_text(const struct place *consumer)

@@ -8,10 +8,10 @@
 #include "rules/place.h"
 
 static const struct kind_rules *const tables[] = {
-    pod_rules,       core_rules,     workload_rules,    batch_rules,       autoscaling_rules,  service_rules,
-    endpoints_rules, network_rules,  ingress_rules,     storage_rules,     volume_rules,       rbac_rules,
-    cluster_rules,   certificate_rules, resource_rules, slice_rules,       flowcontrol_rules,  registration_rules,
-    policy_rules,    extension_rules,   claim_rules,
+    pod_rules,      core_rules,        workload_rules,     batch_rules,  autoscaling_rules, service_rules, endpoints_rules,
+    network_rules,  ingress_rules,     storage_rules,      volume_rules, claim_rules,       rbac_rules,    cluster_rules,
+    certificate_rules, resource_rules, slice_rules,        flowcontrol_rules, registration_rules, policy_rules,
+    extension_rules, api_service_rules,
 };
 enum { N_TABLES = sizeof(tables) / sizeof(tables[0]) };
 

@@ -26,6 +26,7 @@ struct warnings {
     struct arena *arena;
     const char *texts[WARNINGS_MAX];
     uint32_t n, n_bytes;
+    uint32_t n_kept; /* of those, how many a new try begins with */
 };
 
 /* A text that is there already is not added again. */
@@ -104,7 +105,7 @@ const struct sub_rules *rules_sub(const struct kind_rules *k, struct str name);
 extern const struct kind_rules pod_rules[], core_rules[], workload_rules[], batch_rules[], autoscaling_rules[],
     service_rules[], endpoints_rules[], network_rules[], ingress_rules[], storage_rules[], volume_rules[], claim_rules[], rbac_rules[],
     cluster_rules[], certificate_rules[], resource_rules[], slice_rules[], flowcontrol_rules[], registration_rules[],
-    policy_rules[], extension_rules[];
+    policy_rules[], extension_rules[], api_service_rules[];
 
 /* ---- For rules ---- */
 

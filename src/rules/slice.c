@@ -1,6 +1,7 @@
 /* rules/slice.c - ResourceSlice: devices of a pool, or counters that they share. */
 #include "api/edit.h"
 #include "api/quantity.h"
+#include "rules/pod.h"
 #include "rules/resource.h"
 #include "rules/volume.h"
 
@@ -338,7 +339,7 @@ static void check_nodes(const struct place *at, const char *empty_name)
     else if (place_is_set(&name))
         place_check_names(&name, name_is_dns_subdomain(place_text(&name), false));
     if (place_is_set(&selector))
-        volume_check_node_selector(&selector, false);
+        rules_check_node_selector(selector.value, false, &selector.path, selector.errs);
     struct place terms = place_child(&selector, "nodeSelectorTerms");
     bool of_slice = str_starts(str_of(empty_name), STR("must be either"));
     if (of_slice && place_is_set(&selector) && place_n(&terms) != 1)

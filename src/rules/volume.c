@@ -4,6 +4,7 @@
 #include "api/edit.h"
 #include "api/quantity.h"
 #include "rules/diff.h"
+#include "rules/pod.h"
 
 #define ANNOTATION_CLASS "volume.beta.kubernetes.io/storage-class"
 #define ANNOTATION_MOUNT_OPTIONS "volume.beta.kubernetes.io/mount-options"
@@ -58,77 +59,11 @@ void volume_check_basic_amount(const struct place *amount)
 
 /* ---- Node affinity ---- */
 
-static void check_expression_values(const struct place *e)
-{
-    struct place op = place_child(e, "operator"), values = place_child(e, "values");
-    struct str name = place_text(&op);
-    uint32_t n = place_n(&values);
-    if (str_is(name, "In") || str_is(name, "NotIn")) {
-        if (n == 0)
-            place_required(&values, "must be specified when `operator` is 'In' or 'NotIn'");
-    } else if (str_is(name, "Exists") || str_is(name, "DoesNotExist")) {
-        if (n)
-            place_forbidden(&values, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
-    } else if (str_is(name, "Gt") || str_is(name, "Lt")) {
-        if (n != 1)
-            place_required(&values, "must be specified single value when `operator` is 'Lt' or 'Gt'");
-    } else {
-        place_invalid(&op, "not a valid selector operator");
-    }
-}
-
-static void check_expression(const struct place *e, bool any_values)
-{
-    struct place key = place_child(e, "key"), values = place_child(e, "values");
-    check_expression_values(e);
-    place_check_names(&key, name_label_key(place_text(&key)));
-    for (uint32_t i = 0; !any_values && i < place_n(&values); i++) {
-        struct place value = place_item(&values, i);
-        place_check_names(&value, name_label_value(place_text(&value)));
-    }
-}
-
-static void check_field_expression(const struct place *e)
-{
-    struct place op = place_child(e, "operator"), values = place_child(e, "values"), key = place_child(e, "key");
-    if (!str_is(place_text(&op), "In") && !str_is(place_text(&op), "NotIn"))
-        place_invalid(&op, "not a valid selector operator");
-    else if (place_n(&values) != 1)
-        place_required(&values, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector");
-    if (!str_is(place_text(&key), "metadata.name")) {
-        place_invalid(&key, "not a valid field selector key");
-        return;
-    }
-    for (uint32_t i = 0; i < place_n(&values); i++) {
-        struct place value = place_item(&values, i);
-        place_check_names(&value, name_is_dns_subdomain(place_text(&value), false));
-    }
-}
-
-void volume_check_node_selector(const struct place *selector, bool any_values)
-{
-    struct place terms = place_child(selector, "nodeSelectorTerms");
-    if (place_n(&terms) == 0)
-        place_required(&terms, "must have at least one node selector term");
-    for (uint32_t i = 0; i < place_n(&terms); i++) {
-        struct place term = place_item(&terms, i), labels = place_child(&term, "matchExpressions");
-        struct place fields = place_child(&term, "matchFields");
-        for (uint32_t k = 0; k < place_n(&labels); k++) {
-            struct place e = place_item(&labels, k);
-            check_expression(&e, any_values);
-        }
-        for (uint32_t k = 0; k < place_n(&fields); k++) {
-            struct place e = place_item(&fields, k);
-            check_field_expression(&e);
-        }
-    }
-}
-
 static void check_node_affinity(const struct place *affinity, bool any_values)
 {
     struct place required = place_child(affinity, "required");
     if (place_is_set(&required))
-        volume_check_node_selector(&required, any_values);
+        rules_check_node_selector(required.value, any_values, &required.path, required.errs);
     else
         place_required(&required, "must specify required node constraints");
 }
@@ -376,6 +311,7 @@ static void validate_update(const struct rules_context *c, const struct value *n
     struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
     struct place old_root = place_root(c, old, errs), old_spec = place_child(&old_root, "spec");
     bool odd = has_odd_node_labels(&old_spec);
+    rules_check_meta_update(c, new, old, errs);
     check_volume(c, new, odd, errs);
     check_mount_options(&root, &spec);
     check_volume(c, new, odd, errs); /* twice, as upstream does: causes are listed twice, too */

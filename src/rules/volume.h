@@ -23,7 +23,5 @@ void volume_check_volume_mode(const struct place *spec);
 bool volume_check_positive(const struct place *amount);
 /* An amount that is below zero as a whole number. */
 void volume_check_basic_amount(const struct place *amount);
-/* A NodeSelector. `any_values`: they need not be label values. */
-void volume_check_node_selector(const struct place *selector, bool any_values);
 /* Labels of nodes that have newer names. `named`: the warning repeats the label. */
 void volume_warn_label(const struct rules_context *c, const struct field_path *at, struct str key, bool named);

@@ -1,5 +1,5 @@
-/* rules/workload.c - kinds that keep a number of pods: Deployment, ReplicaSet, ReplicationController; PodTemplate; and the
- * table of all kinds whose pods live on. */
+/* rules/workload.c - kinds that keep a number of pods: Deployment, ReplicaSet, ReplicationController; PodTemplate; and
+ * the table of all kinds whose pods live on. */
 #include "rules/workload_priv.h"
 
 #include "api/edit.h"
@@ -113,7 +113,8 @@ static void check_selector_kept(const struct rules_context *c, const struct valu
     place_check_immutable(&selector, &was);
 }
 
-static void deployment_validate_create(const struct rules_context *c, const struct value *new, struct field_errors *errs)
+static void deployment_validate_create(const struct rules_context *c, const struct value *new,
+                                       struct field_errors *errs)
 {
     rules_check_meta(c, new, NULL, errs);
     check_deployment_spec(c, new, NULL, errs);
@@ -145,7 +146,8 @@ static void deployment_validate_status(const struct rules_context *c, const stru
 }
 
 /* Labels of a deployment are not for those who write its status. */
-static struct value deployment_prepare_status(const struct rules_context *c, const struct value *new, const struct value *old)
+static struct value deployment_prepare_status(const struct rules_context *c, const struct value *new,
+                                              const struct value *old)
 {
     struct value object = rules_keep_spec(c, new, old);
     return edit_set(c->arena, c->type, &object, "metadata.labels", *value_path(c->type, old, "metadata.labels"));
@@ -174,7 +176,8 @@ static void check_replica_set_spec(const struct rules_context *c, const struct v
     check_replicas(c, &spec, old);
 }
 
-static void replica_set_validate_create(const struct rules_context *c, const struct value *new, struct field_errors *errs)
+static void replica_set_validate_create(const struct rules_context *c, const struct value *new,
+                                        struct field_errors *errs)
 {
     rules_check_meta(c, new, NULL, errs);
     check_replica_set_spec(c, new, NULL, errs);
@@ -257,7 +260,8 @@ static void check_controller_spec(const struct rules_context *c, const struct va
     check_controller_template(c, &spec, old);
 }
 
-static void controller_validate_create(const struct rules_context *c, const struct value *new, struct field_errors *errs)
+static void controller_validate_create(const struct rules_context *c, const struct value *new,
+                                       struct field_errors *errs)
 {
     rules_check_meta(c, new, NULL, errs);
     check_controller_spec(c, new, NULL, errs);
@@ -287,7 +291,8 @@ static struct value template_prepare_create(const struct rules_context *c, const
     return workload_prepare_template(c, new, NULL, "template");
 }
 
-static struct value template_prepare_update(const struct rules_context *c, const struct value *new, const struct value *old)
+static struct value template_prepare_update(const struct rules_context *c, const struct value *new,
+                                            const struct value *old)
 {
     return workload_prepare_template(c, new, old, "template");
 }
@@ -346,7 +351,8 @@ const struct kind_rules workload_rules[] = {
       .validate_update = revision_validate_update },
     { .type = "core/v1.ReplicationController", .flags = RULES_ORPHANS, .generation = GENERATION_SPEC,
       .prepare_create = workload_prepare_create, .prepare_update = workload_prepare_update,
-      .validate_create = controller_validate_create, .validate_update = controller_validate_update, .warn = controller_warn,
+      .validate_create = controller_validate_create, .validate_update = controller_validate_update,
+      .warn = controller_warn,
       .reset_fields = workload_reset_status, .subs = replicas_subs },
     { .type = "core/v1.PodTemplate", .flags = RULES_RETURNS_DELETED, .generation = GENERATION_SPEC,
       .prepare_create = template_prepare_create, .prepare_update = template_prepare_update,

@@ -1,4 +1,5 @@
-/* rules/workload_priv.h - what kinds with a pod template share, and where their functions are; workload.c has the table. */
+/* rules/workload_priv.h - what kinds with a pod template share, and where their functions are; workload.c has the
+ * table. */
 #pragma once
 
 #include "rules/check.h"

@@ -7,7 +7,8 @@
 /* ---- StatefulSet ---- */
 
 /* A field whose gate is off stays where it is already. */
-static struct value without_max_unavailable(const struct rules_context *c, const struct value *new, const struct value *old)
+static struct value without_max_unavailable(const struct rules_context *c, const struct value *new,
+                                            const struct value *old)
 {
     static const char path[] = "spec.updateStrategy.rollingUpdate.maxUnavailable";
     bool kept = old && value_path(c->type, old, path)->kind != VALUE_ABSENT;
@@ -22,7 +23,8 @@ struct value stateful_set_prepare_create(const struct rules_context *c, const st
     return without_max_unavailable(c, &set, NULL);
 }
 
-struct value stateful_set_prepare_update(const struct rules_context *c, const struct value *new, const struct value *old)
+struct value stateful_set_prepare_update(const struct rules_context *c, const struct value *new,
+                                         const struct value *old)
 {
     struct value set = workload_prepare_update(c, new, old);
     return without_max_unavailable(c, &set, old);
@@ -101,7 +103,8 @@ static struct value template_with_claims(const struct rules_context *c, const st
     return n_claims ? edit_set(c->arena, t, &result, "spec.volumes", value_list(all, n)) : result;
 }
 
-static void check_set_template(const struct rules_context *c, const struct place *spec, const struct value *old, bool full)
+static void check_set_template(const struct rules_context *c, const struct place *spec, const struct value *old,
+                               bool full)
 {
     struct place selector = place_child(spec, "selector"), template = place_child(spec, "template");
     struct place labels = place_at(&template, "metadata.labels"), notes = place_at(&template, "metadata.annotations");
@@ -196,7 +199,8 @@ void stateful_set_validate_status(const struct rules_context *c, const struct va
 {
     static const char *const counts[] = { "replicas", "readyReplicas", "currentReplicas", "updatedReplicas",
                                           "availableReplicas", "observedGeneration", "collisionCount", NULL };
-    static const char *const parts[] = { "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", NULL };
+    static const char *const parts[] = { "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas",
+                                         NULL };
     static const char *const available[] = { "availableReplicas", NULL };
     struct place root = place_root(c, new, errs), before = place_root(c, old, errs);
     struct place status = place_child(&root, "status"), was = place_child(&before, "status");
@@ -219,8 +223,9 @@ static void warn_about_claims(const struct rules_context *c, const struct place 
         err_init(&e, c->arena);
         if (!text.n || quantity_parse(c->arena, text, &amount, &e) || quantity_milli(&amount) % 1000 == 0)
             continue;
-        warnings_add(c->warnings, "spec.volumeClaimTemplates[%u]%s.resources.requests[storage]: fractional byte value \"%.*s\" "
-                     "is invalid, must be an integer", (unsigned)i, changed ? ".Spec" : "", STR_ARG(text));
+        warnings_add(c->warnings,
+                     "spec.volumeClaimTemplates[%u]%s.resources.requests[storage]: fractional byte value \"%.*s\" is "
+                     "invalid, must be an integer", (unsigned)i, changed ? ".Spec" : "", STR_ARG(text));
     }
 }
 
@@ -232,8 +237,9 @@ void stateful_set_warn(const struct rules_context *c, const struct value *new, c
     workload_warn_template(c, new, old, "spec.template");
     warn_about_claims(c, &root, old != NULL);
     if (place_int(&limit) < 0)
-        warnings_add(c->warnings, "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 "
-                     "is recommended");
+        warnings_add(c->warnings,
+                     "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is "
+                     "recommended");
 }
 
 /* ---- DaemonSet ---- */
@@ -250,7 +256,8 @@ static int64_t template_generation(const struct rules_context *c, const struct v
 static struct value with_generation(const struct rules_context *c, const struct value *set, int64_t generation)
 {
     struct value text = edit_text(arena_printf(c->arena, "%lld", (long long)generation));
-    struct value all = edit_member(c->arena, value_path(c->type, set, "metadata.annotations"), STR(TEMPLATE_GENERATION), text);
+    struct value all = edit_member(c->arena, value_path(c->type, set, "metadata.annotations"), STR(TEMPLATE_GENERATION),
+                                   text);
     return edit_set(c->arena, c->type, set, "metadata.annotations", all);
 }
 

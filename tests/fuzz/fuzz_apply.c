@@ -51,7 +51,7 @@ static void check_sets(struct arena *a, const struct type *t, const struct value
         must(set_parse(a, value_text(fields), &set));
         must(set.n > 0);
         must(str_eq(set_text(a, set), value_text(fields)));
-        must(set_equal(set, set_union(a, set, set)));
+        must(str_eq(set_text(a, set_union(a, set, (struct field_set){ 0 })), value_text(fields)));
         must(set_difference(a, set, set).n == 0);
     }
 }

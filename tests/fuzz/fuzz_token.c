@@ -1,5 +1,5 @@
-/* tests/fuzz/fuzz_token.c - bearer tokens, token files and Impersonate-* headers: nothing in them is fatal, and no text
- * that nobody signed is believed.
+/* tests/fuzz/fuzz_token.c - bearer tokens and token files: nothing in them is fatal, and no text that nobody signed is
+ * believed.
  *
  * The input is a token up to the first line end; the rest is once a token file and once the claims of a token that is signed. */
 #include <stdlib.h>

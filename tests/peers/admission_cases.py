@@ -443,6 +443,7 @@ def plain_cases():
     yield create("plain", "overhead of another amount", pod(runtimeClassName="heavy", overhead={"cpu": "1"}))
     yield create("plain", "overhead of the class", pod(runtimeClassName="heavy", overhead={"cpu": "250m", "memory": "120Mi"}))
     yield create("plain", "overhead, but the class has none", pod(runtimeClassName="light", overhead={"cpu": "1"}))
+    yield create("psa-base", "overhead is refused behind what is dangerous", pod(runtimeClassName="light", overhead={"cpu": "1"}, hostNetwork=True))
     yield create("plain", "a node selector that differs", pod(runtimeClassName="placed", nodeSelector={"kind": "bare"}))
     yield create("plain", "a node selector besides", pod(runtimeClassName="placed", nodeSelector={"kind": "vm", "a": "b"}))
     yield create("plain", "tolerations that cover the class'", pod(runtimeClassName="placed", tolerations=[{"operator": "Exists"}]))

@@ -5,7 +5,7 @@
 
 Several managers create, update, patch and apply objects of many kinds, with fields left out, changed, doubled and put in
 another order, through the main endpoint and through status. A row has the object before, the request, and the
-managedFields after without their times, or the refusal. What other parts of the server refuse (validation and the like)
+managedFields after without their times (of some kinds the spec too), or the refusal. What other parts of the server refuse (validation and the like)
 is not recorded. Updates are recorded as the object that was sent with the defaults that came back; of other patches it
 is the object that came out.
 """
@@ -24,6 +24,7 @@ import apply_objects
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden" / "apiserver" / "applies.jsonl.gz"
 APPLY, MERGE = "application/apply-patch+yaml", "application/merge-patch+json"
 REFUSALS = ("Apply failed", "failed to ", "invalid object type", "metadata.managedFields", "error decoding YAML")
+WHOLE = ("Deployment",)  # kinds whose spec is what was merged with defaults, and recorded too
 ALLOCATED = ("Pod", "Service")  # kinds of which a new object gets more than defaults
 MANAGERS = ["a", "b", "kubectl", "kubectl-edit", "helm \"x\""]
 SERVERS_OWN = ["before-first-apply", "ancient-changes"]
@@ -53,7 +54,7 @@ def change(value, rng, depth=0):
         if isinstance(value, bool):
             return not value
         return value + 1 if isinstance(value, int) else value + "x" if isinstance(value, str) else value
-    if rng.random() < 0.002:
+    if rng.random() < 0.0004:
         return rng.choice([1, "x", True, 1.5, ["x"], {"bogus": 1}])
     return value
 
@@ -77,6 +78,7 @@ class Recorder:
         row.update({"live": json.dumps(live)} if live else {})
         if status < 300:
             row["managedFields"] = json.dumps(without_times(answer["metadata"].get("managedFields")))
+            row.update({"spec": json.dumps(answer["spec"])} if op == "apply" and kind[2] in WHOLE else {})
         else:
             row.update({"code": status, "error": answer["message"]})
             row["causes"] = (answer.get("details") or {}).get("causes") or []
@@ -121,9 +123,12 @@ class Recorder:
 
 
 def defaulted(body, answer, sub):
-    """The server's rules change metadata and status, or all but the status."""
+    """The server's rules change metadata and status, or all but the status. Owners that are there twice are one."""
     rest = ("status",) if sub else [key for key in answer if key not in ("metadata", "status", "kind", "apiVersion")]
-    return {**body, **{key: answer[key] for key in rest if key in answer}}
+    sent = {**body, **{key: answer[key] for key in rest if key in answer}}
+    if "ownerReferences" in body["metadata"] and not sub:
+        sent["metadata"] = {**body["metadata"], "ownerReferences": answer["metadata"].get("ownerReferences", [])}
+    return sent
 
 
 def managed_as_clients_do(body, rng):
@@ -132,6 +137,23 @@ def managed_as_clients_do(body, rng):
         body["metadata"].pop("managedFields", None)
     elif rng.random() < 0.05:
         body["metadata"]["managedFields"] = rng.choice([[], [{}]])
+
+
+def with_env(base, names):
+    body = copy.deepcopy(base)
+    body["spec"]["template"]["spec"]["containers"] = [{"name": "c", "image": "i", "env": [
+        {"name": name, "value": str(number)} for number, name in enumerate(names)]}]
+    return body
+
+
+def doubles(recorder, kind, path, base):
+    """Elements that are there twice, and the order of those that both sides have."""
+    recorder.create(kind, path, with_env(base, "AABC"), "a")
+    for names in ["AABC", "AAABC", "ABC", "AABBC", "CBA", "AAB", "A"]:
+        live = recorder.live(path)
+        recorder.put(kind, path, with_env(live, names), "b", "", kind[4])
+        for applied in ["A", "CA", "XBYAZ", "AX"]:
+            recorder.apply(kind, path, with_env(base, applied), "kubectl-edit", True, "", kind[4])
 
 
 def step(recorder, kind, path, base, rng):
@@ -178,6 +200,12 @@ def main():
                     step(recorder, kind, path, base, rng)
                 server.request("DELETE", path)
                 server.request("PATCH", path, {"metadata": {"finalizers": None}}, MERGE)
+        kind = apply_objects.KINDS[2]
+        base = {**copy.deepcopy(kind[3]), "apiVersion": kind[1], "kind": kind[2]}
+        base["metadata"]["name"] = "doubles"
+        doubles(recorder, kind, kind[0] + "/doubles", base)
+        server.request("DELETE", kind[0] + "/doubles")
+        server.request("PATCH", kind[0] + "/doubles", {"metadata": {"finalizers": None}}, MERGE)
         out.flush()
     print("%d rows" % recorder.n)
 

@@ -4,8 +4,9 @@
     record_rbac.py HOST:PORT TOKEN KEY
 
 The token's user is in system:masters; KEY is the public key of service accounts. The server is fresh, has --authorization-mode=Node,RBAC and, beside the flags of
-tests/peers/trio.py, --disable-admission-plugins=ServiceAccount,NodeRestriction; a kube-controller-manager with
---controllers=clusterrole-aggregation-controller,token-controller runs beside it. Each line is one JSON object:
+tests/peers/trio.py, --disable-admission-plugins=ServiceAccount,NodeRestriction and a token file with the users iris, carl,
+root and nora, whose tokens are iris-token and so on. A kube-controller-manager with
+--controllers=clusterrole-aggregation-controller,serviceaccount-token-controller runs beside it. Each line is one JSON object:
 
     rbac_bootstrap.jsonl   the roles and bindings that are there at the start, without what differs from server to server
     rbac.jsonl             "object": something that is stored; "sar": the spec of a SubjectAccessReview and its answer, with

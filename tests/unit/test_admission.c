@@ -100,6 +100,10 @@ static const struct {
     { "a resize on a node that is gone",
       { "pods", "", "resize", ADMIT_UPDATE, STR("a"), STR("lost"), STR(POD("lost", "", ",\"nodeName\":\"gone\",\"hostNetwork\":true")) }, NULL,
       "pods \"lost\" is forbidden: node \"gone\" not found" },
+    { "a change of how many containers there are",
+      { "pods", "", NULL, ADMIT_UPDATE, STR("a"), STR("p"),
+        STR("{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"},{\"name\":\"d\",\"image\":\"i\"}]}}") },
+      NULL, NULL, NULL, NULL },
     { "a claim that is not bound yet does not grow",
       { "persistentvolumeclaims", "", NULL, ADMIT_UPDATE, STR("a"), STR("c"), STR("{\"metadata\":{\"name\":\"c\"},\"spec\":{\"resources\":{\"requests\":{\"storage\":\"2Gi\"}}}}") },
       NULL, "persistentvolumeclaims \"c\" is forbidden: Only bound persistent volume claims can be expanded" },
@@ -136,7 +140,7 @@ static const struct {
     { "no certificate request", { "certificatesigningrequests", "certificates.k8s.io", NULL, ADMIT_CREATE, STR(""), STR(""), STR("{\"metadata\":{\"name\":\"q\"},\"spec\":{\"request\":\"eA==\",\"signerName\":\"kubernetes.io/kube-apiserver-client\"}}") }, NULL,
       "certificatesigningrequests.certificates.k8s.io \"q\" is forbidden: failed to parse CSR: PEM block type must be CERTIFICATE REQUEST" },
     { "another block before the request", { "certificatesigningrequests", "certificates.k8s.io", NULL, ADMIT_CREATE, STR(""), STR(""), STR("{\"metadata\":{\"name\":\"q\"},\"spec\":{\"request\":"
-      "\"LS0tLS1CRUdJTiBYLS0tLS0KZUE9PQotLS0tLUVORCBYLS0tLS0KLS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KZUE9PQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K\",\"signerName\":\"kubernetes.io/kube-apiserver-client\"}}") }, NULL,
+      "\"LS0tLS1CRUdJTiBYLS0tLS0KZUE9PQotLS0tLUVORCBYLS0tLS0KLS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIaE1JR0hBZ0VBTUNVeEZ6QVZCZ05WQkFvTURuTjVjM1JsYlRwdFlYTjBaWEp6TVFvd0NBWURWUVFEREFGNApNRmt3RXdZSEtvWkl6ajBDQVFZSUtvWkl6ajBEQVFjRFFnQUVVSERRVTBVaGVrU2VmWmNOQWJkSk9VbVc3alRVCkQrbi9nU000UWdXNkEweW9vbmR2TERqY0QrNC9nMUtMUWM0eUpCWnVEQU5hWnZwYWM4K2VFZXE0NktBQU1Bb0cKQ0NxR1NNNDlCQU1DQTBrQU1FWUNJUURKQmlYREE0Z2RxblZoYnZZZmdtVzlvbDF3MXJ5UU56aHR4T3J4ck54TgpQUUloQUo2Kzc5NC9ZSElieXRCUVF3eFhTOG8zQThiREJ1NmJiazZxRVZaeFdMU0YKLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==\",\"signerName\":\"kubernetes.io/kube-apiserver-client\"}}") }, NULL,
       "certificatesigningrequests.certificates.k8s.io \"q\" is forbidden: failed to parse CSR: PEM block type must be CERTIFICATE REQUEST" },
     /* nodes */
     { "a token for nobody in particular", { "serviceaccounts", "", "token", ADMIT_CREATE, STR("a"), STR("default"), STR(TOKEN("p", "up", "")) }, "",
@@ -294,6 +298,57 @@ TEST(what_is_used_is_stored_along)
     check_also(&w, &r, 0, "/registry/resourcequotas/a/q4", "{\"services.nodeports\":\"3\"}");
     struct asked event = { "events", "", NULL, ADMIT_CREATE, STR("a"), STR(""), STR("{\"metadata\":{\"name\":\"s\"}}") };
     CHECK_INT("events are not counted", admission_world_ask(&w, &event, &r), ERR_OK);
+    admission_world_fini(&w);
+}
+
+TEST(quotas_of_one_object_are_not_without_end)
+{
+    enum { MANY = 40, CHANGED_MAX = 24 };
+    struct admission_world w;
+    struct admission_request r;
+    struct asked asked = { "secrets", "", NULL, ADMIT_CREATE, STR("a"), STR(""), STR("{\"metadata\":{\"name\":\"s\"}}") };
+    admission_world_init(&w, &(struct admission_options){ 0 });
+    admission_world_put(&w, str_of(state[0]));
+    for (int i = 0; i < MANY; i++) {
+        const char *json = arena_printf(&w.arena, "{\"kind\":\"ResourceQuota\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"q%02d\",\"namespace\":\"a\"},"
+                                        "\"status\":{\"hard\":{\"secrets\":\"9\"},\"used\":{\"secrets\":\"0\"}}}", i);
+        admission_world_put(&w, str_of(json));
+        CHECK_INT(json, admission_world_ask(&w, &asked, &r), i < CHANGED_MAX ? ERR_OK : ERR_FORBIDDEN);
+    }
+    CHECK_TEXT("too many", w.e.message, "secrets \"s\" is forbidden: more than 24 quotas would change");
+    admission_world_fini(&w);
+}
+
+/* ---- Namespaces that enforce more ---- */
+
+#define NAMESPACE(labels) "{\"kind\":\"Namespace\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"safe\",\"labels\":{" labels "}}}"
+#define ENFORCE "\"pod-security.kubernetes.io/enforce\":"
+#define VERSION ",\"pod-security.kubernetes.io/enforce-version\":"
+
+static const struct {
+    const char *what, *old, *new;
+    uint32_t n_warnings;
+} levels[] = {
+    { "more", NAMESPACE(ENFORCE "\"baseline\""), NAMESPACE(ENFORCE "\"restricted\""), 3 },
+    { "less", NAMESPACE(ENFORCE "\"restricted\""), NAMESPACE(ENFORCE "\"baseline\""), 0 },
+    { "less, but of another release", NAMESPACE(ENFORCE "\"restricted\""), NAMESPACE(ENFORCE "\"baseline\"" VERSION "\"v1.20\""), 2 },
+    { "nothing any more", NAMESPACE(ENFORCE "\"restricted\""), NAMESPACE(ENFORCE "\"privileged\"" VERSION "\"v1.20\""), 0 },
+    { "the same", NAMESPACE(ENFORCE "\"restricted\""), NAMESPACE(ENFORCE "\"restricted\",\"a\":\"b\""), 0 },
+};
+
+TEST(pods_that_are_there_are_told_of)
+{
+    struct admission_world w;
+    struct admission_request r;
+    admission_world_init(&w, &(struct admission_options){ 0 });
+    admission_world_put(&w, STR(POD("p1", IN("safe"), "")));
+    admission_world_put(&w, STR(POD("p2", IN("safe"), ",\"hostPID\":true")));
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        admission_world_put(&w, str_of(levels[i].old));
+        struct asked asked = { "namespaces", "", NULL, ADMIT_UPDATE, STR(""), STR("safe"), str_of(levels[i].new) };
+        CHECK_INT(levels[i].what, admission_world_ask(&w, &asked, &r), ERR_OK);
+        CHECK_INT(levels[i].what, w.warnings.n, levels[i].n_warnings);
+    }
     admission_world_fini(&w);
 }
 

@@ -54,7 +54,7 @@ TEST(sets_as_text)
         { "null is nothing", "null", "{}" },
         { "a tree", "{\"f:a\":{\".\":{},\"f:b\":{}},\"f:c\":{}}", NULL },
         { "steps of all kinds, in order", "{\"f:z\":{},\"k:{\\\"a\\\":1,\\\"b\\\":\\\"x\\\"}\":{},\"v:1\":{},\"v:\\\"x\\\"\":{},"
-                                          "\"v:true\":{},\"v:null\":{},\"i:-2\":{},\"i:7\":{}}", NULL },
+                                          "\"v:true\":{},\"v:null\":{},\"i:-2\":{},\"i:79\":{}}", NULL },
         { "out of order", "{\"f:b\":{},\"i:1\":{},\"f:a\":{}}", "{\"f:a\":{},\"f:b\":{},\"i:1\":{}}" },
         { "a key twice: members add up, the last branch stays", "{\"f:a\":{\"f:b\":{}},\"f:a\":{},\"f:a\":{\"f:c\":{}}}",
           "{\"f:a\":{\".\":{},\"f:c\":{}}}" },
@@ -160,6 +160,10 @@ TEST(updates)
           NEW("\"managedFields\":[" ENTRY("b", "Apply", "", "{\"f:metadata\":{\"f:ownerReferences\":{\"k:{\\\"uid\\\":\\\"u\\\"}\":"
               "{\"f:name\":{}}}}}") "],", "\"x\":\"1\""), "",
           "[" ENTRY("b", "Apply", "", "{\"f:metadata\":{\"f:ownerReferences\":{\"k:{\\\"uid\\\":\\\"u\\\"}\":{}}}}") "]" },
+        { "of one time, by manager", LIVE("\"x\":\"1\""),
+          NEW("\"managedFields\":[" ENTRY("c", "Update", TIME("01"), "{\"f:data\":{}}") ","
+              ENTRY("b", "Update", TIME("01"), "{\"f:data\":{}}") "],", "\"x\":\"1\""), "",
+          "[" ENTRY("b", "Update", TIME("01"), "{\"f:data\":{}}") "," ENTRY("c", "Update", TIME("01"), "{\"f:data\":{}}") "]" },
     };
     arena_init(&arena);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -168,6 +172,37 @@ TEST(updates)
         struct value got = apply_note_update(&arena, config_map(), &live, &new, &me);
         CHECK_STR(cases[i].name, managed_of(config_map(), &got), str_of(cases[i].want));
     }
+    arena_fini(&arena);
+}
+
+TEST(what_the_endpoint_resets_is_not_owned)
+{
+    static const char *const reset[] = { "data", "metadata.labels", NULL };
+    arena_init(&arena);
+    struct value new = read_object(config_map(), "{\"metadata\":{\"labels\":{\"l\":\"1\"},\"annotations\":{\"a\":\"1\"}},"
+                                                 "\"data\":{\"x\":\"1\"},\"immutable\":true}");
+    struct apply_manager me = { STR("me"), STR("v1"), STR(""), NOW_S, reset };
+    struct value got = apply_note_update(&arena, config_map(), NULL, &new, &me);
+    CHECK_STR("what is left", managed_of(config_map(), &got),
+              STR("[" BY_ME("{\"f:immutable\":{},\"f:metadata\":{\"f:annotations\":{\".\":{},\"f:a\":{}}}}") "]"));
+    arena_fini(&arena);
+}
+
+/* Secrets of a service account are told apart by a name that has no default. */
+TEST(elements_without_keys)
+{
+    const struct type *t = schema_type(STR("core/v1.ServiceAccount"));
+    struct apply_manager me = { STR("me"), STR("v1"), STR(""), NOW_S, NULL };
+    arena_init(&arena);
+    struct value with = read_object(t, "{\"secrets\":[{\"name\":\"a\"}],\"imagePullSecrets\":[{}]}");
+    struct value without = read_object(t, "{\"secrets\":[{\"name\":\"a\"},{\"kind\":\"b\"}]}");
+    struct value got = apply_note_update(&arena, t, NULL, &with, &me);
+    CHECK_STR("with names", managed_of(t, &got),
+              STR("[" BY_ME("{\"f:imagePullSecrets\":{},\"f:secrets\":{\".\":{},\"k:{\\\"name\\\":\\\"a\\\"}\":{}}}") "]"));
+    got = apply_note_update(&arena, t, NULL, &without, &me);
+    CHECK_STR("without", managed_of(t, &got), STR("null"));
+    got = apply_note_update(&arena, t, &without, &with, &me);
+    CHECK_STR("the object has one already", managed_of(t, &got), STR("null"));
     arena_fini(&arena);
 }
 
@@ -276,6 +311,68 @@ TEST(refused_applies)
         enum err_code rc = apply_text(config_map(), cases[i].live ? &live : NULL, str_of(cases[i].body), &outcome, &e);
         CHECK_INT(cases[i].name, rc, cases[i].code);
         CHECK_TEXT(cases[i].name, e.message, cases[i].want);
+    }
+    arena_fini(&arena);
+}
+
+/* Managers in the order of their identities: operations and versions too. */
+TEST(conflicts)
+{
+    arena_init(&arena);
+    struct value live = read_object(config_map(), OBJECT("u", "\"managedFields\":["
+        ENTRY("b", "Update", "\"subresource\":\"status\",", "{\"f:data\":{\"f:x\":{}}}") ","
+        ENTRY("b", "Update", "", "{\"f:data\":{\"f:x\":{},\"f:y\":{}}}") ","
+        ENTRY("b", "Apply", "", "{\"f:data\":{\"f:y\":{}}}") ","
+        ENTRY("a b", "Apply", "", "{\"f:data\":{\"f:x\":{},\"f:z\":{}}}") "],", "\"x\":\"1\",\"y\":\"1\",\"z\":\"1\""));
+    struct apply_outcome outcome;
+    struct err e;
+    enum err_code rc = apply_text(config_map(), &live, STR(CM("\"data\":{\"x\":\"2\",\"y\":\"2\",\"z\":\"1\"}")), &outcome, &e);
+    CHECK_INT("code", rc, ERR_CONFLICT);
+    CHECK_TEXT("message", e.message,
+               "Apply failed with 5 conflicts: conflicts with \"a b\":\n- .data.x\nconflicts with \"b\":\n- .data.y\n"
+               "conflicts with \"b\" with subresource \"status\" using v1:\n- .data.x\n"
+               "conflicts with \"b\" using v1:\n- .data.x\n- .data.y");
+    CHECK_INT("causes", outcome.n_conflicts, 5);
+    arena_fini(&arena);
+}
+
+#define LAST_APPLIED "\"kubectl.kubernetes.io/last-applied-configuration\":"
+#define APPLIED_BEFORE(text) \
+    "{\"metadata\":{\"uid\":\"u\",\"annotations\":{" LAST_APPLIED "\"" text "\"},\"managedFields\":[" \
+    ENTRY("client", "Update", TIME("01"), "{\"f:data\":{\"f:x\":{}}}") "]},\"data\":{\"x\":\"1\"}}"
+
+/* kubectl takes from others what it applied itself before, if the annotation says so and nothing changed since. */
+TEST(kubectl_comes_from_the_clients_side)
+{
+    static const struct {
+        const char *name, *text;
+        bool allowed;
+    } cases[] = {
+        { "as it was applied", "{\\\"apiVersion\\\":\\\"v1\\\",\\\"kind\\\":\\\"ConfigMap\\\",\\\"data\\\":{\\\"x\\\":\\\"1\\\"}}", true },
+        { "changed since", "{\\\"apiVersion\\\":\\\"v1\\\",\\\"kind\\\":\\\"ConfigMap\\\",\\\"data\\\":{\\\"x\\\":\\\"0\\\"}}", false },
+        { "another field", "{\\\"apiVersion\\\":\\\"v1\\\",\\\"kind\\\":\\\"ConfigMap\\\",\\\"data\\\":{\\\"y\\\":\\\"1\\\"}}", false },
+        { "of another kind", "{\\\"apiVersion\\\":\\\"v1\\\",\\\"kind\\\":\\\"Secret\\\",\\\"data\\\":{\\\"x\\\":\\\"1\\\"}}", false },
+        { "of another version", "{\\\"apiVersion\\\":\\\"v2\\\",\\\"kind\\\":\\\"ConfigMap\\\",\\\"data\\\":{\\\"x\\\":\\\"1\\\"}}", false },
+        { "that does not fit", "{\\\"apiVersion\\\":\\\"v1\\\",\\\"kind\\\":\\\"ConfigMap\\\",\\\"z\\\":1,\\\"data\\\":{\\\"x\\\":\\\"1\\\"}}", false },
+        { "that is no JSON", "{", false },
+        { "that is no object", "[]", false },
+    };
+    arena_init(&arena);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct value live = read_object(config_map(), arena_printf(&arena, APPLIED_BEFORE("%s"), cases[i].text));
+        struct work work = work_init(3 << 20);
+        struct apply_patch patch = { &work, STR(CM("\"data\":{\"x\":\"2\"}")), STR("ConfigMap"), STR("v1"), false };
+        struct apply_manager kubectl = { STR("kubectl"), STR("v1"), STR(""), NOW_S, NULL };
+        struct apply_outcome outcome;
+        struct err e;
+        err_init(&e, &arena);
+        enum err_code rc = apply_merge(&arena, config_map(), &live, &patch, &kubectl, &outcome, &e);
+        CHECK_INT(cases[i].name, rc, cases[i].allowed ? ERR_OK : ERR_CONFLICT);
+        if (rc)
+            continue;
+        const struct value *annotations = value_path(config_map(), &outcome.object, "metadata.annotations");
+        CHECK_STR(cases[i].name, value_text(&annotations->members[0].value),
+                  STR("{\"apiVersion\":\"v1\",\"data\":{\"x\":\"2\"},\"kind\":\"ConfigMap\"}\n"));
     }
     arena_fini(&arena);
 }

@@ -459,6 +459,73 @@ TEST(names_cannot_be_mistaken_for_others)
     end();
 }
 
+TEST(rules_match)
+{
+    static const struct {
+        const char *what, *rule, *verb, *path; /* a path, or "group resource subresource name" with "-" for none */
+        bool allowed;
+    } rows[] = {
+        { "a path", "\"nonResourceURLs\":[\"/a\"],\"verbs\":[\"get\"]", "get", "/a", true },
+        { "a longer path", "\"nonResourceURLs\":[\"/a\"],\"verbs\":[\"get\"]", "get", "/ab", false },
+        { "below a path", "\"nonResourceURLs\":[\"/a/*\"],\"verbs\":[\"get\"]", "get", "/a/b/c", true },
+        { "the path itself", "\"nonResourceURLs\":[\"/a/*\"],\"verbs\":[\"get\"]", "get", "/a", false },
+        { "any path", "\"nonResourceURLs\":[\"*\"],\"verbs\":[\"*\"]", "post", "/", true },
+        { "paths are no resources", "\"nonResourceURLs\":[\"*\"],\"verbs\":[\"*\"]", "get", "- pods - -", false },
+        { "resources are no paths", "\"apiGroups\":[\"*\"],\"resources\":[\"*\"],\"verbs\":[\"*\"]", "get", "/", false },
+        { "a subresource", "\"apiGroups\":[\"\"],\"resources\":[\"pods/log\"],\"verbs\":[\"get\"]", "get", "- pods log x", true },
+        { "not the resource", "\"apiGroups\":[\"\"],\"resources\":[\"pods/log\"],\"verbs\":[\"get\"]", "get", "- pods - x", false },
+        { "not every subresource", "\"apiGroups\":[\"\"],\"resources\":[\"pods\"],\"verbs\":[\"get\"]", "get", "- pods log x", false },
+        { "of any resource", "\"apiGroups\":[\"\"],\"resources\":[\"*/log\"],\"verbs\":[\"get\"]", "get", "- jobs log x", true },
+        { "another of any resource", "\"apiGroups\":[\"\"],\"resources\":[\"*/log\"],\"verbs\":[\"get\"]", "get", "- jobs blog x", false },
+        { "a name", "\"apiGroups\":[\"\"],\"resources\":[\"pods\"],\"verbs\":[\"get\"],\"resourceNames\":[\"x\"]", "get", "- pods - x", true },
+        { "another name", "\"apiGroups\":[\"\"],\"resources\":[\"pods\"],\"verbs\":[\"get\"],\"resourceNames\":[\"x\"]", "get", "- pods - y", false },
+        { "no name", "\"apiGroups\":[\"\"],\"resources\":[\"pods\"],\"verbs\":[\"list\"],\"resourceNames\":[\"x\"]", "list", "- pods - -", false },
+        { "another group", "\"apiGroups\":[\"\"],\"resources\":[\"pods\"],\"verbs\":[\"get\"]", "get", "apps pods - x", false },
+        { "an odd verb", "\"apiGroups\":[\"\"],\"resources\":[\"pods\"],\"verbs\":[\"fly\"]", "fly", "- pods - x", true },
+        { "another odd verb", "\"apiGroups\":[\"\"],\"resources\":[\"pods\"],\"verbs\":[\"fly\"]", "swim", "- pods - x", false },
+    };
+    begin(only_rbac);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct user u = { .name = STR("u") };
+        struct authz_attributes q = { .user = &u, .verb = str_of(rows[i].verb) };
+        char words[4][16] = { "" };
+        struct str reason;
+        if (rows[i].path[0] == '/') {
+            q.path = str_of(rows[i].path);
+        } else {
+            CHECK_INT(rows[i].what, sscanf(rows[i].path, "%15s %15s %15s %15s", words[0], words[1], words[2], words[3]), 4);
+            for (size_t k = 0; k < 4; k++)
+                words[k][0] = words[k][0] == '-' ? 0 : words[k][0];
+            q.is_resource = true;
+            q.group = str_of(words[0]);
+            q.resource = str_of(words[1]);
+            q.subresource = str_of(words[2]);
+            q.name = str_of(words[3]);
+        }
+        put_role("r", arena_printf(&w.arena, "},\"rules\":[{%s}]", rows[i].rule));
+        put_binding("b", "r", "u");
+        CHECK_INT(rows[i].what, api_authz_decide(authz, &w.arena, &q, &reason) == AUTHZ_ALLOW, rows[i].allowed);
+    }
+    end();
+}
+
+/* Of several subjects of a binding that somebody is, the first one is told. */
+TEST(the_first_subject_is_told)
+{
+    static const struct str groups[] = { { "g", 1 }, { "h", 1 } };
+    struct user u = { .name = STR("u"), .groups = { groups, 2 } };
+    struct authz_attributes q = { .user = &u, .verb = STR("get"), .is_resource = true, .resource = STR("pods") };
+    struct str reason;
+    begin(only_rbac);
+    put_role("r", GET_PODS);
+    auth_world_put(&w, STR("{\"apiVersion\":\"" RBAC "/v1\",\"kind\":\"ClusterRoleBinding\",\"metadata\":{\"name\":\"b\"},"
+                           "\"subjects\":[{\"kind\":\"Group\",\"name\":\"h\"},{\"kind\":\"Group\",\"name\":\"g\"},"
+                           "{\"kind\":\"User\",\"name\":\"u\"}],\"roleRef\":{\"kind\":\"ClusterRole\",\"name\":\"r\"}}"));
+    CHECK(api_authz_decide(authz, &w.arena, &q, &reason) == AUTHZ_ALLOW);
+    CHECK_STR("reason", reason, STR("RBAC: allowed by ClusterRoleBinding \"b\" of ClusterRole \"r\" to Group \"h\""));
+    end();
+}
+
 TEST(modes_decide_in_their_order)
 {
     static const struct {
@@ -555,7 +622,8 @@ TEST(rules_without_end_are_refused)
     int64_t start = now_ns();
     CHECK_INT("rules", api_authz_check_escalation(authz, &w.arena, &u, STR(""), value_path(t, &v, "rules"), &e),
               ERR_FORBIDDEN);
-    CHECK(now_ns() - start < 20000000000ll);
+    CHECK(now_ns() - start < 10000000000ll); /* some tens of milliseconds; sanitizers and busy machines */
+    CHECK_TEXT("rules", e.message, "the rules are too many to be compared with those that the user holds");
     strbuf_fini(&json);
     end();
 }

@@ -1,9 +1,9 @@
 /* Rules of kinds against what the real kube-apiserver v1.36.4 made of the same objects: tests/golden/rules, recorded by
  * tests/peers/record_rules.py, which describes the rows.
  *
- * A row goes the way of a write: decoded, filled with defaults, converted, prepared, validated. What a server does for all
- * kinds alike (uid, times, generation) is done here as simply as possible. All rows of all files are played, and every
- * difference is printed. */
+ * A row goes the way of a write: decoded, filled with defaults, converted, prepared, validated. What a server does for
+ * all kinds alike (uid, times, generation) is done here as simply as possible. All rows of all files are played, and
+ * every difference is printed. */
 #include <dirent.h>
 
 #include "api/defaults.h"

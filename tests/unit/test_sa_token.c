@@ -369,6 +369,10 @@ TEST(claims_are_checked)
         { "a legacy token that the secret does not hold",
           "{" LEGACY LEGACY_REST ",\"kubernetes.io/serviceaccount/secret.name\":\"x\"}",
           OBJECT("Secret", ",\"namespace\":\"a\",\"uid\":\"2\""), "Token does not match server's copy" },
+        { "a legacy token instead of which the secret holds another",
+          "{" LEGACY LEGACY_REST ",\"kubernetes.io/serviceaccount/secret.name\":\"x\"}",
+          "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"x\",\"namespace\":\"a\"},\"data\":{\"token\":"
+          "\"b3RoZXI=\"}}", "Token does not match server's copy" },
         { "a legacy token for somebody else", "{\"iss\":\"kubernetes/serviceaccount\",\"sub\":\"system:serviceaccount:a:b\","
           "\"kubernetes.io/serviceaccount/namespace\":\"a\"" LEGACY_REST ",\"kubernetes.io/serviceaccount/secret.name\":\"x\"}",
           NULL, "sub claim is invalid" },
@@ -427,6 +431,26 @@ TEST(a_marked_legacy_token_is_refused)
     CHECK(str_starts(str_of(w.e.message), STR("the token in secret a/x for service account a/robot has been marked invalid.")));
     strbuf_fini(&base64);
     end_signed();
+}
+
+/* What the header says of the algorithm is signed as well, but a key is for one algorithm only. */
+TEST(a_key_is_for_one_algorithm)
+{
+    static const char *const others[] = { "", "none", "HS256", "RS256", "ES384", "es256" };
+    struct jwt_keys keys = { 0 };
+    struct jwt jwt;
+    auth_world_init(&w);
+    struct str key = new_ec_key("P-256");
+    CHECK(!jwt_keys_add(&keys, key, &w.e) && !jwt_signer_new(key, &signer, &w.e));
+    CHECK(jwt_read(&w.arena, jwt_sign(&w.arena, signer, STR("{}")), &jwt));
+    CHECK(!jwt_verify(&jwt, &keys));
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        jwt.algorithm = str_of(others[i]);
+        CHECK(jwt_verify(&jwt, &keys));
+    }
+    jwt_key_free(signer);
+    jwt_keys_fini(&keys);
+    auth_world_fini(&w);
 }
 
 TEST(endless_tokens_are_not_read)

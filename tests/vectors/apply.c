@@ -146,6 +146,17 @@ static void check_accepted(struct row *r, const struct value *object)
         vector_text(r->c, "result", encode(r, r->type, object), vector_str(r->c->record, "result"));
 }
 
+/* The spec with defaults, which is what the server stored. */
+static void check_spec(struct row *r, const struct value *object)
+{
+    struct value whole = defaults_apply(r->c->arena, r->type, object), want;
+    const struct type *t = r->type->fields[schema_slot(r->type, STR("spec"))].type;
+    if (json_decode(r->c->arena, WORK_OWN, t, vector_str(r->c->record, "spec"), NULL, &want, &r->e))
+        vector_mismatch(r->c, "spec: %s", r->e.message);
+    else
+        vector_text(r->c, "spec", encode(r, t, value_path(r->type, &whole, "spec")), encode(r, t, &want));
+}
+
 /* The same again changes nothing. Forced, because spellings other than the stored one are changes. */
 static void check_again(struct row *r, struct apply_patch patch, const struct value *object)
 {
@@ -171,6 +182,8 @@ static void check_apply_row(struct row *r)
         return;
     }
     check_accepted(r, &outcome.object);
+    if (vector_has(record, "spec"))
+        check_spec(r, &outcome.object);
     if (vector_has(record, "managedFields")) /* made-up rows have empty structs, which are not stored and so added again */
         check_again(r, patch, &outcome.object);
 }
