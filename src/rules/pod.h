@@ -32,6 +32,8 @@ void rules_check_node_selector(const struct value *selector, bool lenient, const
 /* A meta/v1 LabelSelector, absent or not. */
 void rules_check_label_selector(struct arena *a, const struct value *selector, bool lenient, const struct field_path *at,
                                 struct field_errors *errs);
+/* A map from resources to amounts as a RuntimeClass has it, checked as limits of a container. */
+void rules_check_overhead(const struct value *amounts, const struct field_path *at, struct field_errors *errs);
 /* A PersistentVolumeClaimSpec; `lenient`: labels in its selector are not checked. */
 void rules_check_claim_spec(const struct value *spec, bool lenient, const struct field_path *at,
                             struct field_errors *errs);
