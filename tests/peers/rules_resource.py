@@ -75,6 +75,14 @@ slices.create("counters and devices", {"spec.sharedCounters": [{"name": "c", "co
 slices.create("counters", {"spec.devices": DROP, "spec.sharedCounters": [{"name": "c", "counters": {"a": {"value": "1"}}}, {"name": "c", "counters": {"A_": {"value": "1"}}}, {"name": "", "counters": {}}]})
 slices.create("devices", {"spec.devices": [{"name": "X_"}, {"name": "x"}, {"name": "x"}]})
 slices.create("too many devices", {"spec.devices": [{"name": "x%d" % i} for i in range(129)]})
+TAINTED = {"taints": [{"key": "a", "effect": "None", "timeAdded": "2026-01-01T00:00:00Z"}]}
+slices.create("as many devices with taints as may be", {"spec.devices": [{"name": "x%d" % i, **TAINTED} for i in range(64)]})
+slices.create("too many devices with taints", {"spec.devices": [{"name": "x%d" % i, **TAINTED} for i in range(65)]})
+slices.create("as many devices as may be", {"spec.devices": [{"name": "x%d" % i} for i in range(128)]})
+slices.create("too many taints", {"spec.devices": [{"name": "x", "taints": TAINTED["taints"] * 17}]})
+slices.create("long names", {"spec.devices": [{"name": "x", "attributes": {"a" * 64 + ".b/" + "c" * 33: {"int": 1}}}]})
+slices.create("too many counters", {"spec.devices": DROP, "spec.sharedCounters": [{"name": "c", "counters": {"a%d" % i: {"value": "1"} for i in range(33)}}]})
+slices.create("too many sets", {"spec.devices": DROP, "spec.sharedCounters": [{"name": "c%d" % i, "counters": {"a": {"value": "1"}}} for i in range(9)]})
 slices.create("attributes", {"spec.devices": [{"name": "x", "attributes": {"a.b/c": {"string": "v"}}}, {"name": "y", "attributes": {"d": {"version": "1.2.3-rc.1+b"}}}, {"name": "z", "attributes": {"d": {"version": "01.2"}}},
                                               {"name": "v", "attributes": {"d": {}}}, {"name": "u", "attributes": {"d e": {"int": 1}}}, {"name": "t", "attributes": {"d": {"string": "x" * 65}}}]})
 slices.create("two values", {"spec.devices": [{"name": "x", "attributes": {"a": {"string": "v", "int": 1}}}]})
