@@ -42,6 +42,9 @@ claims.status("bad results", {"status": {"allocation": {"devices": {"results": [
                                                 "nodeSelector": {"nodeSelectorTerms": []}}}})
 claims.status("the allocation changes", {"status.allocation.devices.results.0.device": "y"}, was={"status": ALLOCATED})
 claims.status("deallocated", {"status": {}}, was={"status": ALLOCATED})
+DELETED = {"metadata.finalizers": ["a.b/c"], "metadata.deletionTimestamp": "2026-01-01T00:00:00Z"}
+claims.status("a new consumer of a claim that goes", {"status": {**ALLOCATED, "reservedFor": [CONSUMER]}}, was={"status": ALLOCATED, **DELETED})
+claims.status("an old consumer of a claim that goes", {"status": {**ALLOCATED, "reservedFor": [CONSUMER]}}, was={"status": {**ALLOCATED, "reservedFor": [CONSUMER]}, **DELETED})
 DEVICE = {"driver": "d", "pool": "p", "device": "x"}
 claims.status("devices", {"status": {**ALLOCATED, "devices": [dict(DEVICE, networkData={"ips": ["10.0.0.1/24"]}, data={"a": 1})]}})
 claims.status("bad networks", {"status": {**ALLOCATED, "devices": [dict(DEVICE, networkData={"ips": ["10.0.0.1", "10.0.0.1/024", "10.0.0.1/24", "10.0.0.1/24"], "interfaceName": "x" * 300, "hardwareAddress": "y" * 200},

@@ -8,41 +8,53 @@
 #define META "\"metadata\":{\"name\":\"a\",\"namespace\":\"n\",\"resourceVersion\":\"1\"}"
 #define CLUSTER_META "\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}"
 #define SERVICE(ip)                                                                                                    \
-    "{" META ",\"spec\":{\"clusterIP\":\"None\",\"clusterIPs\":[\"None\"],\"selector\":{\"a\":\"b\"},\"externalIPs\":[\"" ip "\"]}}"
+    "{" META ",\"spec\":{\"clusterIP\":\"None\",\"clusterIPs\":[\"None\"],\"selector\":{\"a\":\"b\"},"                 \
+    "\"externalIPs\":[\"" ip "\"]}}"
 #define ENDPOINTS(ip) "{" META ",\"subsets\":[{\"addresses\":[{\"ip\":\"" ip "\"}]}]}"
 #define SLICE(ip) "{" META ",\"addressType\":\"IPv4\",\"endpoints\":[{\"addresses\":[\"" ip "\"]}]}"
 #define INGRESS(secret, path)                                                                                          \
-    "{" META ",\"spec\":{\"rules\":[{\"host\":\"*.a\",\"http\":{\"paths\":[{\"path\":\"" path "\",\"pathType\":\"Exact\","     \
-    "\"backend\":{\"service\":{\"name\":\"s\",\"port\":{\"number\":1}}}}]}}],\"tls\":[{\"secretName\":\"" secret "\"}]}}"
+    "{" META ",\"spec\":{\"rules\":[{\"host\":\"*.a\",\"http\":{\"paths\":[{\"path\":\"" path "\",\"pathType\":"       \
+    "\"Exact\",\"backend\":{\"service\":{\"name\":\"s\",\"port\":{\"number\":1}}}}]}}],\"tls\":[{\"secretName\":"      \
+    "\"" secret "\"}]}}"
 #define POLICY(value, cidr)                                                                                            \
-    "{" META ",\"spec\":{\"podSelector\":{\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"In\",\"values\":[\"" value     \
+    "{" META ",\"spec\":{\"podSelector\":{\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"In\",\"values\":"        \
+    "[\"" value                                                                                                        \
     "\"]}]},\"ingress\":[{\"from\":[{\"ipBlock\":{\"cidr\":\"" cidr "\"}}]}]}}"
 #define CAPACITY(value)                                                                                                \
-    "{" META ",\"storageClassName\":\"c\",\"nodeTopology\":{\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"In\","         \
-    "\"values\":[\"" value "\"]}]}}"
+    "{" META ",\"storageClassName\":\"c\",\"nodeTopology\":{\"matchExpressions\":[{\"key\":\"k\",\"operator\":"        \
+    "\"In\",\"values\":[\"" value "\"]}]}}"
 #define ROLE(value)                                                                                                    \
-    "{" CLUSTER_META ",\"aggregationRule\":{\"clusterRoleSelectors\":[{\"matchExpressions\":[{\"key\":\"k\",\"operator\":"    \
-    "\"In\",\"values\":[\"" value "\"]}]}]}}"
+    "{" CLUSTER_META ",\"aggregationRule\":{\"clusterRoleSelectors\":[{\"matchExpressions\":[{\"key\":\"k\","          \
+    "\"operator\":\"In\",\"values\":[\"" value "\"]}]}]}}"
 #define CLAIM(value, group)                                                                                            \
-    "{" META ",\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"resources\":{\"requests\":{\"storage\":\"1\"}},\"selector\":"   \
-    "{\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"In\",\"values\":[\"" value "\"]}]},\"dataSourceRef\":{\"apiGroup\":\"" \
-    group "\",\"kind\":\"K\",\"name\":\"d\"},\"dataSource\":{\"apiGroup\":\"" group "\",\"kind\":\"K\",\"name\":\"d\"}}}"
+    "{" META ",\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"resources\":{\"requests\":{\"storage\":\"1\"}},"        \
+    "\"selector\":"                                                                                                    \
+    "{\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"In\",\"values\":[\"" value "\"]}]},\"dataSourceRef\":"       \
+    "{\"apiGroup\":\""                                                                                                 \
+    group "\",\"kind\":\"K\",\"name\":\"d\"},\"dataSource\":{\"apiGroup\":\"" group "\",\"kind\":\"K\",\"name\":"      \
+    "\"d\"}}}"
 #define VOLUME(value)                                                                                                  \
-    "{" CLUSTER_META ",\"spec\":{\"capacity\":{\"storage\":\"1\"},\"accessModes\":[\"ReadWriteOnce\"],\"csi\":{\"driver\":\"d\"," \
-    "\"volumeHandle\":\"h\"},\"nodeAffinity\":{\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"k\","     \
-    "\"operator\":\"In\",\"values\":[\"" value "\"]}]}]}}}}"
+    "{" CLUSTER_META ",\"spec\":{\"capacity\":{\"storage\":\"1\"},\"accessModes\":[\"ReadWriteOnce\"],\"csi\":"        \
+    "{\"driver\":\"d\","                                                                                               \
+    "\"volumeHandle\":\"h\"},\"nodeAffinity\":{\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":"            \
+    "[{\"key\":\"k\",\"operator\":\"In\",\"values\":[\"" value "\"]}]}]}}}}"
 #define HOOK(name, effects, version)                                                                                   \
-    "{\"name\":\"" name "\",\"sideEffects\":\"" effects "\",\"admissionReviewVersions\":[\"" version "\"],\"clientConfig\":"   \
-    "{\"url\":\"https://a\"}}"
+    "{\"name\":\"" name "\",\"sideEffects\":\"" effects "\",\"admissionReviewVersions\":[\"" version "\"],"            \
+    "\"clientConfig\":{\"url\":\"https://a\"}}"
 #define HOOKS(list) "{" CLUSTER_META ",\"webhooks\":[" list "]}"
 #define DEFINITION(preserve, version)                                                                                  \
-    "{\"metadata\":{\"name\":\"foos.a.b\",\"resourceVersion\":\"1\"},\"spec\":{\"group\":\"a.b\",\"scope\":\"Cluster\",\"names\":"   \
-    "{\"plural\":\"foos\",\"kind\":\"Foo\"},\"preserveUnknownFields\":" preserve ",\"versions\":[{\"name\":\"v1\",\"storage\":"    \
-    "true,\"served\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}],\"conversion\":{\"strategy\":\"Webhook\","     \
+    "{\"metadata\":{\"name\":\"foos.a.b\",\"resourceVersion\":\"1\"},\"spec\":{\"group\":\"a.b\",\"scope\":"           \
+    "\"Cluster\",\"names\":"                                                                                           \
+    "{\"plural\":\"foos\",\"kind\":\"Foo\"},\"preserveUnknownFields\":" preserve ",\"versions\":[{\"name\":"           \
+    "\"v1\",\"storage\":"                                                                                              \
+    "true,\"served\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}],\"conversion\":{\"strategy\":"      \
+    "\"Webhook\","                                                                                                     \
     "\"webhook\":{\"clientConfig\":{\"url\":\"https://a\"},\"conversionReviewVersions\":[\"" version "\"]}}}}"
 #define DEVICES(effect, more)                                                                                          \
-    "{" CLUSTER_META ",\"spec\":{\"driver\":\"d\",\"allNodes\":true,\"pool\":{\"name\":\"p\",\"resourceSliceCount\":1},"       \
-    "\"devices\":[{\"name\":\"x\",\"taints\":[{\"key\":\"k\",\"effect\":\"" effect "\",\"timeAdded\":\"2026-01-01T00:00:00Z\"}]}" more "]}}"
+    "{" CLUSTER_META ",\"spec\":{\"driver\":\"d\",\"allNodes\":true,\"pool\":{\"name\":\"p\","                         \
+    "\"resourceSliceCount\":1},"                                                                                       \
+    "\"devices\":[{\"name\":\"x\",\"taints\":[{\"key\":\"k\",\"effect\":\"" effect "\",\"timeAdded\":"                 \
+    "\"2026-01-01T00:00:00Z\"}]}" more "]}}"
 
 static const struct {
     const char *what, *type, *old, *new;
@@ -60,13 +72,14 @@ static const struct {
     { "the first odd rule", "networking.k8s.io/v1.Ingress", INGRESS("s", "/"), INGRESS("s", "b"), true },
     { "odd values of selectors", "networking.k8s.io/v1.NetworkPolicy", POLICY("a b", "10.0.0.0/8"),
       POLICY("c d", "10.0.0.0/8"), false },
-    { "the first odd value", "networking.k8s.io/v1.NetworkPolicy", POLICY("a", "10.0.0.0/8"), POLICY("c d", "10.0.0.0/8"),
-      true },
+    { "the first odd value", "networking.k8s.io/v1.NetworkPolicy", POLICY("a", "10.0.0.0/8"),
+      POLICY("c d", "10.0.0.0/8"), true },
     { "an odd range stays", "networking.k8s.io/v1.NetworkPolicy", POLICY("a", "10.0.0.1/8"), POLICY("b", "10.0.0.1/8"),
       false },
-    { "another odd range", "networking.k8s.io/v1.NetworkPolicy", POLICY("a", "10.0.0.1/8"), POLICY("b", "10.0.0.2/8"), true },
+    { "another odd range", "networking.k8s.io/v1.NetworkPolicy", POLICY("a", "10.0.0.1/8"), POLICY("b", "10.0.0.2/8"),
+      true },
     { "odd labels of nodes", "storage.k8s.io/v1.CSIStorageCapacity", CAPACITY("a b"), CAPACITY("a b"), false },
-    { "odd selectors of roles", "rbac.authorization.k8s.io/v1.ClusterRole", ROLE("a b"), ROLE("a b"), true }, /* no selector */
+    { "odd selectors of roles do not", "rbac.authorization.k8s.io/v1.ClusterRole", ROLE("a b"), ROLE("a b"), true },
     { "odd selectors of claims", "core/v1.PersistentVolumeClaim", CLAIM("a b", "a.b"), CLAIM("a b", "a.b"), false },
     { "odd groups of sources", "core/v1.PersistentVolumeClaim", CLAIM("a", "A_"), CLAIM("a", "A_"), false },
     { "odd nodes of volumes", "core/v1.PersistentVolume", VOLUME("a b"), VOLUME("a b"), false },
