@@ -128,6 +128,12 @@ static void add_success(struct exchange *x, struct strbuf *to)
     status_add(to, x->form.media, x->pretty || x->form.pretty, &x->op.status);
 }
 
+/* Something is still there, and its dependents were asked to go with it in the old way. */
+static bool is_accepted(const struct operation *op)
+{
+    return op->item && op->delete.orphan_dependents == MAYBE_FALSE;
+}
+
 void answer_operation(struct exchange *x)
 {
     struct operation *op = &x->op;
@@ -149,7 +155,7 @@ void answer_operation(struct exchange *x)
         encode_item(&e, op->item, &body);
     else
         encode_value(&e, op->type, &op->value, &body);
-    answer_bytes(x, op->code, answer_content_type(&x->form, false), strbuf_str(&body));
+    answer_bytes(x, is_accepted(op) ? 202 : op->code, answer_content_type(&x->form, false), strbuf_str(&body));
     strbuf_fini(&body);
 }
 

@@ -59,7 +59,8 @@ static void add_namespaces(struct list_of *l)
     static const char *const names[] = { "kube-system", "kube-public", "kube-node-lease", "default" };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         add(l, "namespaces", "", "", names[i],
-            TEXT(l, "{\"metadata\":{\"labels\":{\"kubernetes.io/metadata.name\":\"%s\"}},\"spec\":{\"finalizers\":[\"kubernetes\"]},"
+            TEXT(l, "{\"metadata\":{\"labels\":{\"kubernetes.io/metadata.name\":\"%s\"}},"
+                    "\"spec\":{\"finalizers\":[\"kubernetes\"]},"
                     "\"status\":{\"phase\":\"Active\"}}", names[i]));
 }
 
@@ -76,7 +77,8 @@ static void add_priority_classes(struct list_of *l)
     };
     for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
         add(l, "priorityclasses", "scheduling.k8s.io", "", classes[i].name,
-            TEXT(l, "{\"value\":%d,\"description\":\"%s\",\"preemptionPolicy\":\"PreemptLowerPriority\"}", classes[i].value,
+            TEXT(l, "{\"value\":%d,\"description\":\"%s\","
+                    "\"preemptionPolicy\":\"PreemptLowerPriority\"}", classes[i].value,
                  classes[i].text));
 }
 
@@ -90,29 +92,38 @@ static void add_priority_levels(struct list_of *l)
         const char *name;
         int shares, lendable, queues, hand; /* queues 0: who does not fit is refused */
     } levels[] = {
-        { "system", 30, 33, 64, 6 },          { "node-high", 40, 25, 64, 6 },       { "leader-election", 10, 0, 16, 4 },
-        { "workload-high", 40, 50, 128, 6 },  { "workload-low", 100, 90, 128, 6 },  { "global-default", 20, 50, 128, 6 },
+        { "system", 30, 33, 64, 6 },
+        { "node-high", 40, 25, 64, 6 },
+        { "leader-election", 10, 0, 16, 4 },
+        { "workload-high", 40, 50, 128, 6 },
+        { "workload-low", 100, 90, 128, 6 },
+        { "global-default", 20, 50, 128, 6 },
         { "catch-all", 5, 0, 0, 0 },
     };
     add(l, "prioritylevelconfigurations", "flowcontrol.apiserver.k8s.io", "", "exempt",
-        STR("{" KEPT_UP ",\"spec\":{\"type\":\"Exempt\",\"exempt\":{\"nominalConcurrencyShares\":0,\"lendablePercent\":0}}}"));
+        STR("{" KEPT_UP ",\"spec\":{\"type\":\"Exempt\",\"exempt\":{\"nominalConcurrencyShares\":0,"
+                        "\"lendablePercent\":0}}}"));
     for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
         const char *answer = levels[i].queues
-                                 ? arena_printf(l->arena, "{\"type\":\"Queue\",\"queuing\":{\"queues\":%d,\"handSize\":%d,"
+                                 ? arena_printf(l->arena, "{\"type\":\"Queue\",\"queuing\":{\"queues\":%d,"
+                                                          "\"handSize\":%d,"
                                                           "\"queueLengthLimit\":50}}", levels[i].queues, levels[i].hand)
                                  : "{\"type\":\"Reject\"}";
         add(l, "prioritylevelconfigurations", "flowcontrol.apiserver.k8s.io", "", levels[i].name,
-            TEXT(l, "{" KEPT_UP ",\"spec\":{\"type\":\"Limited\",\"limited\":{\"nominalConcurrencyShares\":%d,\"limitResponse\":%s,"
+            TEXT(l, "{" KEPT_UP ",\"spec\":{\"type\":\"Limited\",\"limited\":{\"nominalConcurrencyShares\":%d,"
+                                "\"limitResponse\":%s,"
                     "\"lendablePercent\":%d}}}", levels[i].shares, answer, levels[i].lendable));
     }
 }
 
 #define SUBJECT_GROUP(name) "{\"kind\":\"Group\",\"group\":{\"name\":\"" name "\"}}"
 #define SUBJECT_USER(name) "{\"kind\":\"User\",\"user\":{\"name\":\"" name "\"}}"
-#define SYSTEM_ACCOUNTS "{\"kind\":\"ServiceAccount\",\"serviceAccount\":{\"namespace\":\"kube-system\",\"name\":\"*\"}}"
+#define SYSTEM_ACCOUNTS \
+    "{\"kind\":\"ServiceAccount\",\"serviceAccount\":{\"namespace\":\"kube-system\",\"name\":\"*\"}}"
 #define EVERYONE SUBJECT_GROUP("system:unauthenticated") "," SUBJECT_GROUP("system:authenticated")
-#define RESOURCES(verbs, groups, resources, cluster) \
-    "{\"verbs\":[" verbs "],\"apiGroups\":[\"" groups "\"],\"resources\":[" resources "]," cluster "\"namespaces\":[\"*\"]}"
+#define RESOURCES(verbs, groups, resources, cluster)                                     \
+    "{\"verbs\":[" verbs "],\"apiGroups\":[\"" groups "\"],\"resources\":[" resources "]," \
+    cluster "\"namespaces\":[\"*\"]}"
 #define IN_CLUSTER "\"clusterScope\":true,"
 #define EVERYTHING                                                                   \
     "\"resourceRules\":[" RESOURCES("\"*\"", "*", "\"*\"", IN_CLUSTER) "],"           \
@@ -146,13 +157,17 @@ static const struct {
 static void add_flow_schemas(struct list_of *l)
 {
     for (size_t i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
-        const char *by = flows[i].by ? arena_printf(l->arena, "\"distinguisherMethod\":{\"type\":\"%s\"},", flows[i].by) : "";
+        const char *by = flows[i].by ? arena_printf(l->arena, "\"distinguisherMethod\":{\"type\":\"%s\"},"
+                                                              "", flows[i].by) : "";
         add(l, "flowschemas", "flowcontrol.apiserver.k8s.io", "", flows[i].name,
-            TEXT(l, "{" KEPT_UP ",\"spec\":{\"priorityLevelConfiguration\":{\"name\":\"%s\"},\"matchingPrecedence\":%d,%s"
-                    "\"rules\":[{\"subjects\":[%s],%s}]},\"status\":{\"conditions\":[{\"type\":\"Dangling\",\"status\":\"False\","
+            TEXT(l, "{" KEPT_UP ",\"spec\":{\"priorityLevelConfiguration\":{\"name\":\"%s\"},"
+                                "\"matchingPrecedence\":%d,%s"
+                    "\"rules\":[{\"subjects\":[%s],%s}]},\"status\":{\"conditions\":[{\"type\":\"Dangling\","
+                    "\"status\":\"False\","
                     "\"lastTransitionTime\":\"%s\",\"reason\":\"Found\",\"message\":\"This FlowSchema references the "
                     "PriorityLevelConfiguration object named \\\"%s\\\" and it exists\"}]}}",
-                 flows[i].level, flows[i].precedence, by, flows[i].subjects, flows[i].rules, now_text(l), flows[i].level));
+                 flows[i].level, flows[i].precedence, by, flows[i].subjects, flows[i].rules, now_text(l),
+                 flows[i].level));
     }
 }
 
@@ -169,23 +184,28 @@ static void add_own_service(struct list_of *l)
     const char *node_port = o->node_port ? arena_printf(l->arena, ",\"nodePort\":%d", o->node_port) : "";
     add(l, "servicecidrs", "networking.k8s.io", "", "kubernetes",
         TEXT(l, "{\"spec\":{\"cidrs\":[\"%.*s\"]},\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\","
-                "\"lastTransitionTime\":\"%s\",\"reason\":\"\",\"message\":\"Kubernetes default Service CIDR is ready\"}]}}",
+                "\"lastTransitionTime\":\"%s\",\"reason\":\"\",\"message\":\"Kubernetes default Service CIDR is "
+                "ready\"}]}}",
              STR_ARG(o->service_cidr), now_text(l)));
     add(l, "services", "", "default", "kubernetes",
-        TEXT(l, "{\"metadata\":{\"labels\":{\"component\":\"apiserver\",\"provider\":\"kubernetes\"}},\"spec\":{\"type\":\"%s\","
-                "\"clusterIP\":\"%s\",\"clusterIPs\":[\"%s\"],\"ipFamilies\":[\"IPv4\"],\"ipFamilyPolicy\":\"SingleStack\","
+        TEXT(l, "{\"metadata\":{\"labels\":{\"component\":\"apiserver\",\"provider\":\"kubernetes\"}},"
+                "\"spec\":{\"type\":\"%s\","
+                "\"clusterIP\":\"%s\",\"clusterIPs\":[\"%s\"],\"ipFamilies\":[\"IPv4\"],"
+                "\"ipFamilyPolicy\":\"SingleStack\","
                 "\"internalTrafficPolicy\":\"Cluster\",\"sessionAffinity\":\"None\",\"ports\":[{\"name\":\"https\","
                 "\"protocol\":\"TCP\",\"port\":443,\"targetPort\":%d%s}]}}",
              o->node_port ? "NodePort" : "ClusterIP", o->service_ip, o->service_ip, o->port, node_port));
     if (!is_reachable(o->advertise_address))
         return;
     add(l, "endpoints", "", "default", "kubernetes",
-        TEXT(l, "{\"metadata\":{\"labels\":{\"endpointslice.kubernetes.io/skip-mirror\":\"true\"}},\"subsets\":[{\"addresses\":"
+        TEXT(l, "{\"metadata\":{\"labels\":{\"endpointslice.kubernetes.io/skip-mirror\":\"true\"}},"
+                "\"subsets\":[{\"addresses\":"
                 "[{\"ip\":\"%s\"}],\"ports\":[{\"name\":\"https\",\"port\":%d,\"protocol\":\"TCP\"}]}]}",
              o->advertise_address, o->port));
     add(l, "endpointslices", "discovery.k8s.io", "default", "kubernetes",
         TEXT(l, "{\"metadata\":{\"labels\":{\"kubernetes.io/service-name\":\"kubernetes\"}},\"addressType\":\"%s\","
-                "\"endpoints\":[{\"addresses\":[\"%s\"],\"conditions\":{\"ready\":true}}],\"ports\":[{\"name\":\"https\","
+                "\"endpoints\":[{\"addresses\":[\"%s\"],\"conditions\":{\"ready\":true}}],"
+                "\"ports\":[{\"name\":\"https\","
                 "\"port\":%d,\"protocol\":\"TCP\"}]}",
              strchr(o->advertise_address, ':') ? "IPv6" : "IPv4", o->advertise_address, o->port));
 }
@@ -240,9 +260,12 @@ static void add_api_service(struct list_of *l, const struct resource *r, int pri
     const char *group = r->group.n ? arena_printf(l->arena, "\"group\":\"%.*s\",", STR_ARG(r->group)) : "";
     add(l, "apiservices", "apiregistration.k8s.io", "",
         arena_printf(l->arena, "%.*s.%.*s", STR_ARG(r->version), STR_ARG(r->group)),
-        TEXT(l, "{\"metadata\":{\"labels\":{\"kube-aggregator.kubernetes.io/automanaged\":\"onstart\"}},\"spec\":{%s\"version\":"
-                "\"%.*s\",\"groupPriorityMinimum\":%d,\"versionPriority\":%d},\"status\":{\"conditions\":[{\"type\":\"Available\","
-                "\"status\":\"True\",\"lastTransitionTime\":\"%s\",\"reason\":\"Local\",\"message\":\"Local APIServices are always "
+        TEXT(l, "{\"metadata\":{\"labels\":{\"kube-aggregator.kubernetes.io/automanaged\":\"onstart\"}},"
+                "\"spec\":{%s\"version\":"
+                "\"%.*s\",\"groupPriorityMinimum\":%d,\"versionPriority\":%d},"
+                "\"status\":{\"conditions\":[{\"type\":\"Available\","
+                "\"status\":\"True\",\"lastTransitionTime\":\"%s\",\"reason\":\"Local\",\"message\":\"Local "
+                "APIServices are always "
                 "available\"}]}}",
              group, STR_ARG(r->version), priority, version_priority(r->group, r->version), now_text(l)));
 }

@@ -1,9 +1,9 @@
-/* apiserver/bootstrap.h - the objects that a server makes when it starts, as long as nobody else made them: namespaces, the
- * service of the server itself, priority classes, flow schemas and priority levels, the range of cluster IPs, the groups
- * that are served, and who is trusted. Roles and their bindings are elsewhere.
+/* apiserver/bootstrap.h - the objects that a server makes when it starts, as long as nobody else made them: namespaces,
+ * the service of the server itself, priority classes, flow schemas and priority levels, the range of cluster IPs, the
+ * groups that are served, and who is trusted. Roles and their bindings are elsewhere.
  *
- * Names and contents are upstream's. Objects come in an order in which they can be created; their metadata has what upstream
- * sets by hand, the rest (uid, times) is for whoever creates them.
+ * Names and contents are upstream's. Objects come in an order in which they can be created; their metadata has what
+ * upstream sets by hand, the rest (uid, times) is for whoever creates them.
  *
  * Thread: any. Memory: the arena. */
 #pragma once

@@ -5,6 +5,7 @@
 #include "apiserver/registry_priv.h"
 #include "apiserver/server_metrics.h"
 
+#define ENDPOINTS_WARNING "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 #define NOT_FOUND_TEXT "404 page not found\n"
 
 /* ---- Documents ---- */
@@ -394,6 +395,9 @@ void dispatch(struct exchange *x)
             answer_error(x, NULL);
         return;
     }
+    if (str_is(x->at.resource->plural, "endpoints"))
+        warnings_add(&x->op.warnings, ENDPOINTS_WARNING);
+    x->op.warnings.n_kept = x->op.warnings.n;
     if (serve_virtual(x))
         return;
     for (size_t i = 0; i < N_VERBS; i++)

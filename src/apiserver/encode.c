@@ -66,12 +66,21 @@ static struct value metadata_only(struct encoder *e, struct arena *a, const stru
     return m;
 }
 
+/* Scales have columns of their own, whatever they are the scale of. */
+static const struct resource *table_resource(const struct encoder *e, const struct type *t)
+{
+    static const struct resource scales = { .group = { "autoscaling", sizeof("autoscaling") - 1 }, .version = { "v1", sizeof("v1") - 1 },
+                                            .plural = { "scales", sizeof("scales") - 1 }, .kind = { "Scale", sizeof("Scale") - 1 } };
+    return str_is(t->name, "autoscaling/v1.Scale") ? &scales : e->resource;
+}
+
 static void add_table(struct encoder *e, const struct type *t, const struct value *v, struct strbuf *to)
 {
     struct table_meta meta = { .resource_version = value_text(value_path(t, v, "metadata.resourceVersion")) };
+    const struct resource *r = table_resource(e, t);
     e->table.any_row = false;
-    table_begin(to, e->resource, &e->table, &meta);
-    table_add_row(to, e->resource, &e->table, t, v);
+    table_begin(to, r, &e->table, &meta);
+    table_add_row(to, r, &e->table, t, v);
     table_end(to);
 }
 

@@ -54,7 +54,7 @@ int64_t registry_now_s(const struct operation *op)
 
 struct rules_context registry_rules(struct operation *op, const struct type *t)
 {
-    return (struct rules_context){ .arena = op->arena, .type = t, .namespaced = op->resource->namespaced,
+    return (struct rules_context){ .arena = op->arena, .type = t, .served = op->resource->type, .namespaced = op->resource->namespaced,
                                    .now_s = registry_now_s(op), .user = op->user, .settings = &op->server->o.rules,
                                    .warnings = &op->warnings };
 }
@@ -123,7 +123,7 @@ enum err_code registry_conflict(struct operation *op, const char *format, ...)
 
 enum err_code registry_invalid(struct operation *op, struct str name)
 {
-    const struct resource *r = op->resource;
+    const struct resource *r = stored_row(op->resource);
     const char *kind = arena_printf(op->arena, "%.*s%s%.*s", STR_ARG(r->kind), r->group.n ? "." : "",
                                     STR_ARG(r->group));
     return status_invalid(kind, arena_cstr(op->arena, name), &op->errs, &op->err);
@@ -158,7 +158,8 @@ static void run(struct operation *op)
     service_write_settle(op);
     arena_rewind(op->arena, op->mark);
     field_errors_init(&op->errs, op->arena);
-    op->warnings.n = op->warnings.n_bytes = 0;
+    op->warnings.n = op->warnings.n_kept;
+    op->warnings.n_bytes = 0;
     op->n_also = 0;
     op->creates = op->removes = op->goes_on = false;
     op->show = NULL;
@@ -352,9 +353,13 @@ enum err_code registry_admit(struct operation *op, enum admission_operation what
     };
     if (object)
         r->object = *object;
+    memcpy(r->also, op->also, op->n_also * sizeof(*r->also));
+    r->n_also = op->n_also;
     enum err_code rc = validate ? admission_validate(op->server->o.admission, r, &op->err)
                                 : admission_mutate(op->server->o.admission, r, &op->err);
-    if (rc && r->cause_message) {
+    if (rc && r->errors)
+        op->errs = *r->errors;
+    if (rc && r->cause_reason) {
         op->causes = ARENA_NEW(op->arena, struct status_cause);
         *op->causes = (struct status_cause){ str_of(r->cause_reason), str_of(r->cause_message), str_of(r->cause_field) };
         op->n_causes = 1;
@@ -363,9 +368,8 @@ enum err_code registry_admit(struct operation *op, enum admission_operation what
         return rc;
     if (object)
         *object = r->object;
-    assert(op->n_also + r->n_also <= ADMISSION_ALSO_MAX);
-    for (uint32_t i = 0; i < r->n_also; i++)
-        op->also[op->n_also++] = r->also[i];
+    memcpy(op->also, r->also, r->n_also * sizeof(*r->also));
+    op->n_also = r->n_also;
     return ERR_OK;
 }
 

@@ -1,9 +1,11 @@
-/* apiserver/server_metrics.c - see server_metrics.h. Upstream: apiserver/pkg/endpoints/metrics, storage/etcd3/metrics. */
+/* apiserver/server_metrics.c - see server_metrics.h. Upstream: apiserver/pkg/endpoints/metrics, storage/etcd3/metrics.
+ * */
 #include "apiserver/server_metrics.h"
 
 #include <stdlib.h>
 
-/* What a request is told apart by: constants of the program and of the schema, so that they can be compared by address. */
+/* What a request is told apart by: constants of the program and of the schema, so that they can be compared by address.
+ * */
 struct labels_of {
     const char *verb, *scope, *sub;
     const struct resource *resource; /* NULL: none that there is */
@@ -19,8 +21,7 @@ struct kept {
 
 struct server_metrics {
     struct stored *objects;
-    struct metric *requests, *seconds, *sli_seconds, *bytes, *terminated, *long_running, *watch_events, *watch_bytes,
-        *admission;
+    struct metric *requests, *seconds, *sli_seconds, *bytes, *terminated, *long_running, *watch_events, *watch_bytes;
     struct series *inflight[2], *authenticated[2], *authenticated_seconds[2], *authorized[2], *authorized_seconds[2];
     struct kept kept[SERVER_METRICS_KEPT];
     struct arena arena;
@@ -41,35 +42,42 @@ static void add_requests(struct server_metrics *m, struct metrics *r)
     metrics_exponential_bounds(1000, 10, 7, sizes);
     m->requests = metrics_add_counter(
         r, &(struct metric_desc){ "apiserver_request_total",
-                                  "Counter of apiserver requests broken out for each verb, dry run value, group, version, "
+                                  "Counter of apiserver requests broken out for each verb, dry run value, group, "
+                                  "version, "
                                   "resource, scope, component, and HTTP response code.",
                                   { OF_REQUEST, "code" }, .stability = STABILITY_STABLE });
     m->seconds = metrics_add_histogram(
         r, &(struct metric_desc){ "apiserver_request_duration_seconds",
-                                  "Response latency distribution in seconds for each verb, dry run value, group, version, "
+                                  "Response latency distribution in seconds for each verb, dry run value, group, "
+                                  "version, "
                                   "resource, subresource, scope and component.",
                                   { OF_REQUEST }, .stability = STABILITY_STABLE },
         seconds, N_OF(seconds));
     m->sli_seconds = metrics_add_histogram(
         r, &(struct metric_desc){ "apiserver_request_sli_duration_seconds",
-                                  "Response latency distribution (not counting webhook duration and priority & fairness queue "
-                                  "wait times) in seconds for each verb, group, version, resource, subresource, scope and "
+                                  "Response latency distribution (not counting webhook duration and priority & "
+                                  "fairness queue "
+                                  "wait times) in seconds for each verb, group, version, resource, subresource, scope "
+                                  "and "
                                   "component.",
                                   { OF_ANSWER }, .stability = STABILITY_ALPHA },
         sli, N_OF(sli));
     m->bytes = metrics_add_histogram(
         r, &(struct metric_desc){ "apiserver_response_sizes",
-                                  "Response size distribution in bytes for each group, version, verb, resource, subresource, "
+                                  "Response size distribution in bytes for each group, version, verb, resource, "
+                                  "subresource, "
                                   "scope and component.",
                                   { OF_ANSWER }, .stability = STABILITY_STABLE },
         sizes, 7);
     m->terminated = metrics_add_counter(
         r, &(struct metric_desc){ "apiserver_request_terminations_total",
-                                  "Number of requests which apiserver terminated in self-defense.", { OF_ANSWER, "code" },
+                                  "Number of requests which apiserver terminated in "
+                                  "self-defense.", { OF_ANSWER, "code" },
                                   .stability = STABILITY_ALPHA });
     m->long_running = metrics_add_gauge(
         r, &(struct metric_desc){ "apiserver_longrunning_requests",
-                                  "Gauge of all active long-running apiserver requests broken out by verb, group, version, "
+                                  "Gauge of all active long-running apiserver requests broken out by verb, group, "
+                                  "version, "
                                   "resource, scope and component. Not all requests are tracked this way.",
                                   { OF_ANSWER }, .stability = STABILITY_STABLE });
 }
@@ -87,22 +95,12 @@ static void add_watches(struct server_metrics *m, struct metrics *r)
         sizes, 8);
 }
 
-static void add_admission(struct server_metrics *m, struct metrics *r)
-{
-    static const double seconds[] = { 0.005, 0.025, 0.1, 0.5, 1, 2.5 };
-    m->admission = metrics_add_histogram(
-        r, &(struct metric_desc){ "apiserver_admission_controller_admission_duration_seconds",
-                                  "Admission controller latency histogram in seconds, identified by name and broken out for "
-                                  "each operation and API resource and type (validate or admit).",
-                                  { "name", "type", "operation", "rejected" }, .stability = STABILITY_STABLE },
-        seconds, N_OF(seconds));
-}
-
 static void add_inflight(struct server_metrics *m, struct metrics *r)
 {
     struct metric *inflight = metrics_add_gauge(
         r, &(struct metric_desc){ "apiserver_current_inflight_requests",
-                                  "Maximal number of currently used inflight request limit of this apiserver per request kind "
+                                  "Maximal number of currently used inflight request limit of this apiserver per "
+                                  "request kind "
                                   "in last second.",
                                   { "request_kind" }, .stability = STABILITY_STABLE });
     m->inflight[0] = metric_series(inflight, (struct str[]){ STR("readOnly") });
@@ -122,7 +120,8 @@ static void add_access(struct server_metrics *m, struct metrics *r)
                                   .stability = STABILITY_ALPHA }, seconds, 15);
     struct metric *allowed = metrics_add_counter(
         r, &(struct metric_desc){ "authorization_attempts_total",
-                                  "Counter of authorization attempts broken down by result. It can be either 'allowed', "
+                                  "Counter of authorization attempts broken down by result. It can be either "
+                                  "'allowed', "
                                   "'denied', 'no-opinion' or 'error'.", { "result" }, .stability = STABILITY_ALPHA });
     struct metric *allowed_seconds = metrics_add_histogram(
         r, &(struct metric_desc){ "authorization_duration_seconds",
@@ -153,7 +152,8 @@ static double count_objects(void *context)
     arena_init_small(&scratch);
     err_init(&e, &scratch);
     struct store_range range = { .prefix = c->prefix, .limit = 1 };
-    double n = store_list(stored_store(c->m->objects), &range, &scratch, &list, &e) ? -1 : (double)(list.n + list.n_left);
+    enum err_code rc = store_list(stored_store(c->m->objects), &range, &scratch, &list, &e);
+    double n = rc ? -1 : (double)(list.n + list.n_left);
     arena_fini(&scratch);
     return n;
 }
@@ -171,13 +171,16 @@ static void add_objects(struct server_metrics *m, struct metrics *r)
 {
     struct metric *by_name = metrics_add_gauge(
         r, &(struct metric_desc){ "apiserver_storage_objects",
-                                  "(Deprecated since 1.34.0) [DEPRECATED, consider using apiserver_resource_objects instead] "
-                                  "Number of stored objects at the time of last check split by kind. In case of a fetching "
+                                  "(Deprecated since 1.34.0) [DEPRECATED, consider using apiserver_resource_objects "
+                                  "instead] "
+                                  "Number of stored objects at the time of last check split by kind. In case of a "
+                                  "fetching "
                                   "error, the value will be -1.",
                                   { "resource" }, .stability = STABILITY_STABLE });
     struct metric *by_group = metrics_add_gauge(
         r, &(struct metric_desc){ "apiserver_resource_objects",
-                                  "Number of stored objects at the time of last check split by kind. In case of a fetching "
+                                  "Number of stored objects at the time of last check split by kind. In case of a "
+                                  "fetching "
                                   "error, the value will be -1.",
                                   { "group", "resource" }, .stability = STABILITY_ALPHA });
     size_t n = 0;
@@ -251,9 +254,10 @@ static void add_store(struct server_metrics *m, struct metrics *r)
 static const char *verb_of(struct str verb)
 {
     static const char *const names[][2] = {
-        { "get", "GET" },       { "list", "LIST" },   { "watch", "WATCH" },   { "create", "POST" },
-        { "update", "PUT" },    { "patch", "PATCH" }, { "delete", "DELETE" }, { "deletecollection", "DELETECOLLECTION" },
-        { "connect", "CONNECT" }, { "post", "POST" }, { "put", "PUT" },       { "head", "GET" },
+        { "get", "GET" },       { "list", "LIST" },     { "watch", "WATCH" },
+        { "create", "POST" },   { "update", "PUT" },    { "patch", "PATCH" },
+        { "delete", "DELETE" }, { "connect", "CONNECT" }, { "deletecollection", "DELETECOLLECTION" },
+        { "post", "POST" },     { "put", "PUT" },       { "head", "GET" },
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (str_is(verb, names[i][0]))
@@ -397,15 +401,6 @@ void server_metrics_inflight(struct server_metrics *m, uint32_t n_reading, uint3
     series_set(m->inflight[1], n_writing);
 }
 
-void server_metrics_admission(struct server_metrics *m, const char *plugin, const char *operation, const char *type,
-                              bool rejected, double seconds)
-{
-    if (!m->requests)
-        return;
-    struct str labels[] = { str_of(plugin), str_of(type), str_of(operation), rejected ? STR("true") : STR("false") };
-    series_observe(metric_series(m->admission, labels), seconds);
-}
-
 void server_metrics_authenticated(struct server_metrics *m, bool success, double seconds)
 {
     if (!m->requests)
@@ -433,7 +428,6 @@ struct server_metrics *server_metrics_new(struct metrics *registry, struct store
         return m;
     add_requests(m, registry);
     add_watches(m, registry);
-    add_admission(m, registry);
     add_inflight(m, registry);
     add_access(m, registry);
     add_objects(m, registry);

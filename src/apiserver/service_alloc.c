@@ -145,15 +145,15 @@ static const char *time_text(struct arena *a, int64_t seconds)
 static const char *new_uid(struct work_on *w)
 {
     uint64_t u[2] = { rand_u64(&w->s->pool.rand), rand_u64(&w->s->pool.rand) };
-    return arena_printf(w->r->arena, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(u[0] >> 32), (unsigned)(u[0] >> 16 & 0xffff),
-                        (unsigned)(u[0] & 0xfff), (unsigned)(0x8000 | (u[1] >> 48 & 0x3fff)),
+    return arena_printf(w->r->arena, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(u[0] >> 32),
+                        (unsigned)(u[0] >> 16 & 0xffff), (unsigned)(u[0] & 0xfff), (unsigned)(0x8000 | (u[1] >> 48 & 0x3fff)),
                         (unsigned long long)(u[1] & 0xffffffffffffull));
 }
 
-#define OWNED_FIELDS                                                                                                      \
-    "{\"f:metadata\":{\"f:labels\":{\".\":{},\"f:ipaddress.kubernetes.io/ip-family\":{},"                                 \
-    "\"f:ipaddress.kubernetes.io/managed-by\":{}}},\"f:spec\":{\"f:parentRef\":{\".\":{},\"f:name\":{},\"f:namespace\":{}," \
-    "\"f:resource\":{}}}}"
+#define OWNED_FIELDS                                                                             \
+    "{\"f:metadata\":{\"f:labels\":{\".\":{},\"f:ipaddress.kubernetes.io/ip-family\":{},"        \
+    "\"f:ipaddress.kubernetes.io/managed-by\":{}}},\"f:spec\":{\"f:parentRef\":{\".\":{},"      \
+    "\"f:name\":{},\"f:namespace\":{},\"f:resource\":{}}}}"
 
 /* The object as it is stored; it is part of the commit that is made next. */
 static struct str ip_address_json(struct work_on *w, const char *address)
@@ -163,8 +163,10 @@ static struct str ip_address_json(struct work_on *w, const char *address)
     return str_of(arena_printf(
         a,
         "{\"kind\":\"IPAddress\",\"apiVersion\":\"networking.k8s.io/v1\",\"metadata\":{\"name\":\"%s\",\"uid\":\"%s\","
-        "\"resourceVersion\":\"%llu\",\"creationTimestamp\":\"%s\",\"labels\":{\"ipaddress.kubernetes.io/ip-family\":\"IPv4\","
-        "\"ipaddress.kubernetes.io/managed-by\":\"ipallocator.k8s.io\"},\"managedFields\":[{\"manager\":\"kube-apiserver\","
+        "\"resourceVersion\":\"%llu\",\"creationTimestamp\":\"%s\","
+        "\"labels\":{\"ipaddress.kubernetes.io/ip-family\":\"IPv4\","
+        "\"ipaddress.kubernetes.io/managed-by\":\"ipallocator.k8s.io\"},"
+        "\"managedFields\":[{\"manager\":\"kube-apiserver\","
         "\"operation\":\"Update\",\"apiVersion\":\"networking.k8s.io/v1\",\"time\":\"%s\",\"fieldsType\":\"FieldsV1\","
         "\"fieldsV1\":" OWNED_FIELDS "}]},\"spec\":{\"parentRef\":{\"resource\":\"services\",\"namespace\":\"%.*s\","
         "\"name\":\"%.*s\"}}}",
@@ -234,7 +236,8 @@ static enum err_code refuse_outside(struct work_on *w, struct str text)
     if (!w->r->dry_run)
         return refuse_address(w, "the provided network does not match the current range");
     return refuse_address(w, arena_printf(w->r->arena,
-                                          "the provided IP (%.*s) is not in the valid range. The range of valid IPs is %s",
+                                          "the provided IP (%.*s) is not in the valid range. The range of valid IPs "
+                                          "is %s",
                                           STR_ARG(text), w->s->cidr_text));
 }
 
@@ -264,7 +267,8 @@ static enum err_code take_any_address(struct work_on *w)
         uint32_t number = range_choose(p, &p->addresses);
         if (number == p->addresses.n)
             return err_set(w->e, ERR_INTERNAL,
-                           "Internal error occurred: failed to allocate a serviceIP for Service \"%.*s\": range is full",
+                           "Internal error occurred: failed to allocate a serviceIP for Service \"%.*s\": range is "
+                           "full",
                            STR_ARG(w->r->name));
         address = p->first_address + number;
         take_address(w, address);
@@ -402,11 +406,13 @@ static enum err_code give_health_port(struct work_on *w)
     int64_t asked = int_at(w->r->type, w->service, "spec.healthCheckNodePort");
     const char *why = asked ? take_port(w, asked) : NULL;
     if (why)
-        return err_set(w->e, ERR_INTERNAL, "Internal error occurred: failed to allocate requested HealthCheck NodePort %lld: %s",
+        return err_set(w->e, ERR_INTERNAL, "Internal error occurred: failed to allocate requested HealthCheck "
+                                           "NodePort %lld: %s",
                        (long long)asked, why);
     int64_t port = asked ? asked : take_any_port(w);
     if (!port)
-        return err_set(w->e, ERR_INTERNAL, "Internal error occurred: failed to allocate a HealthCheck NodePort 0: range is full");
+        return err_set(w->e, ERR_INTERNAL, "Internal error occurred: failed to allocate a HealthCheck NodePort 0: "
+                                           "range is full");
     put(w, "spec.healthCheckNodePort", value_int(port));
     return ERR_OK;
 }
@@ -550,10 +556,10 @@ struct service_alloc *service_alloc_new(const struct service_alloc_options *o)
     uint64_t size = (uint64_t)1 << (32 - bits);
     s->network = (uint32_t)(first & ~(size - 1));
     s->n_addresses = size > 2 ? size - 2 : 0;
-    service_pool_init(&s->pool, &(struct service_pool_options){ .objects = o->objects, .network = s->network, .bits = bits,
-                                                                .first_port = o->node_port_min,
-                                                                .n_ports = (uint32_t)(o->node_port_max - o->node_port_min + 1),
-                                                                .seed = o->seed });
+    struct service_pool_options pool = { .objects = o->objects, .network = s->network, .bits = bits, .seed = o->seed,
+                                         .first_port = o->node_port_min,
+                                         .n_ports = (uint32_t)(o->node_port_max - o->node_port_min + 1) };
+    service_pool_init(&s->pool, &pool);
     s->last_port = o->node_port_max;
     s->cidr_text = arena_printf(&s->pool.arena, "%s/%u", address_text(&s->pool.arena, s->network), bits);
     return s;

@@ -5,9 +5,9 @@
  *     commit the service and r.also together
  *     service_alloc_settle(a, &r.hold)        when that is over, however it ended
  *
- * An address is taken by its IPAddress object, which is part of the same commit; a node port by the service itself. Until a
- * commit is over its numbers are held, so that two services that are created at the same time differ. A dry run takes
- * nothing and gets upstream's dummies.
+ * An address is taken by its IPAddress object, which is part of the same commit; a node port by the service itself.
+ * Until a commit is over its numbers are held, so that two services that are created at the same time differ. A dry run
+ * takes nothing and gets upstream's dummies.
  *
  * One range of IPv4 addresses: further ServiceCIDR objects are stored and mean nothing.
  *

@@ -1,10 +1,10 @@
 /* apiserver/service_pool.h - which cluster IPs and node ports are taken: by stored objects, and by commits under way.
  *
- * Numbers of a range, 0 to n - 1. What the store has is followed as it changes, so that a look costs what happened since
- * the last one. What a commit under way takes is held until that is over: two commits never get the same number.
+ * Numbers of a range, 0 to n - 1. What the store has is followed as it changes, so that a look costs what happened
+ * since the last one. What a commit under way takes is held until that is over: two commits never get the same number.
  *
- * A number chosen at random is of the upper part of the range as long as one is free there: the lower one is left to those
- * who ask for a number.
+ * A number chosen at random is of the upper part of the range as long as one is free there: the lower one is left to
+ * those who ask for a number.
  *
  * Thread: the store's.    Owns: its counts. */
 #pragma once

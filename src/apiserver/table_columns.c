@@ -622,6 +622,14 @@ static const struct column ingressclasses_columns[] = {
     { 0 },
 };
 
+static const struct column scales_columns[] = {
+    { "Name", "string", "name", 0, NAME_DOC },
+    { "Desired", "integer", "", 0, "replicas is the desired number of instances for the scaled object." },
+    { "Available", "integer", "", 0, "replicas is the actual number of observed instances of the scaled object." },
+    { "Age", "string", "", 0, AGE_DOC },
+    { 0 },
+};
+
 static const struct column ingresses_columns[] = {
     { "Name", "string", "name", 0,
       NAME_DOC },
@@ -1136,6 +1144,8 @@ static const struct table_kind kinds[] = {
       "name; fn:ready_of_replicas; age:metadata.creationTimestamp; containers:spec.template.spec.containers" },
     { "events.k8s.io", "events", events_v1_columns,
       "fn:event" },
+    { "autoscaling", "scales", scales_columns,
+      "name; int:spec.replicas; int:status.replicas; age:metadata.creationTimestamp" },
     { "autoscaling", "horizontalpodautoscalers", horizontalpodautoscalers_columns,
       "name; fn:autoscaler; int:spec.maxReplicas; int:status.currentReplicas; age:metadata.creationTimestamp" },
     { "batch", "cronjobs", cronjobs_columns,

@@ -5,6 +5,7 @@
 #include "api/defaults.h"
 #include "api/edit.h"
 #include "api/generate_name.h"
+#include "apiserver/rbac_escalation.h"
 #include "apiserver/registry_priv.h"
 #include "http/digest.h"
 
@@ -187,12 +188,22 @@ static enum err_code refuse_existing(struct operation *op, const struct type *t,
                    made_name ? ", the server was not able to generate a unique name for the object" : "");
 }
 
+/* Nobody grants what they do not hold. */
+static enum err_code check_grants(struct operation *op, const struct value *v, const struct value *old)
+{
+    if (!op->server->o.authz)
+        return ERR_OK;
+    struct rbac_write w = { .user = op->user, .resource = op->resource, .namespace = op->namespace,
+                            .name = old ? op->name : STR(""), .object = v, .old = old };
+    return api_authz_check_rbac_write(op->server->o.authz, op->arena, &w, &op->err);
+}
+
 enum err_code registry_store_new(struct operation *op, struct value v)
 {
     const struct type *t = registry_type(op);
     const struct kind_rules *k = registry_kind_rules(op);
     struct rules_context c = registry_rules(op, t);
-    if (registry_admit(op, ADMIT_CREATE, t, &v, NULL, false))
+    if (registry_admit(op, ADMIT_CREATE, t, &v, NULL, false) || check_grants(op, &v, NULL))
         return op->err.code;
     bool makes_name = meta_text(t, &v, "name").n == 0 && meta_text(t, &v, "generateName").n > 0;
     set_system_fields(op, k, &v);
@@ -276,8 +287,8 @@ static enum err_code check_version(struct operation *op, const struct kind_rules
     struct str given = meta_text(t, v, "resourceVersion");
     uint64_t number = 0;
     if (given.n && !str_is(given, "0") && !parse_length(given, &number))
-        return err_set(&op->err, ERR_UNKNOWN, "resourceVersion: Invalid value: \"%.*s\": strconv.ParseUint: parsing \"%.*s\""
-                       ": invalid syntax", STR_ARG(err_shown(&op->err, given)), STR_ARG(err_shown(&op->err, given)));
+        return err_set(&op->err, ERR_UNKNOWN, "strconv.ParseUint: parsing \"%.*s\": invalid syntax",
+                       STR_ARG(err_shown(&op->err, given)));
     if (number == 0 && !(k->flags & RULES_NEEDS_VERSION))
         return ERR_OK;
     if (number == 0) {
@@ -323,7 +334,7 @@ enum err_code registry_store_changed(struct operation *op, const struct value *o
     const struct kind_rules *k = registry_kind_rules(op);
     const struct sub_rules *sub = op->subresource ? rules_sub(k, str_of(op->subresource->name)) : NULL;
     struct rules_context c = registry_rules(op, t);
-    if (check_version(op, k, t, &v))
+    if (check_version(op, k, t, &v) || check_grants(op, &v, old))
         return op->err.code;
     v = meta_set(op->arena, t, &v, "resourceVersion", *meta_get(t, old, "resourceVersion"));
     v = meta_set(op->arena, t, &v, "generation", *meta_get(t, old, "generation"));

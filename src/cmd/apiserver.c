@@ -1,5 +1,5 @@
-/* cmd/apiserver.c - `berth apiserver`, and what a link named kube-apiserver runs: the command line up to where the process
- * takes over. Exit codes and texts are kube-apiserver's. */
+/* cmd/apiserver.c - `berth apiserver`, and what a link named kube-apiserver runs: the command line up to where the
+ * process takes over. Exit codes and texts are kube-apiserver's. */
 #include "base/log.h"
 #include "build_info.h"
 #include "cmd/component.h"
@@ -53,7 +53,8 @@ static void say_deprecated(const struct start *s)
     for (size_t i = 0; i < flag_set_count(&apiserver_flag_set); i++) {
         const struct flag *f = flag_set_get(&apiserver_flag_set, i);
         if (s->flags.given.flags[i] && f->deprecated)
-            cmd_write_error(str_of(arena_printf(s->e.arena, "Flag --%s has been deprecated, %s\n", f->name, f->deprecated)));
+            cmd_write_error(str_of(arena_printf(s->e.arena, "Flag --%s has been deprecated, "
+                                                            "%s\n", f->name, f->deprecated)));
     }
 }
 

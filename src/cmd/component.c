@@ -123,8 +123,9 @@ static const char *version_text(struct arena *a, const struct component_version 
 
 struct component_build component_build(const struct gates *g, struct arena *a)
 {
-    return (struct component_build){ .major = "1", .minor = "36", .git_version = BUILD_KUBERNETES, .git_commit = BUILD_COMMIT,
-                                     .git_tree_state = "", .build_date = "1970-01-01T00:00:00Z", .compiler = BUILD_COMPILER,
+    return (struct component_build){ .major = "1", .minor = "36", .git_version = BUILD_KUBERNETES,
+                                     .git_commit = BUILD_COMMIT, .git_tree_state = "",
+                                     .build_date = "1970-01-01T00:00:00Z", .compiler = BUILD_COMPILER,
                                      .platform = PLATFORM, .binary = "1.36.4",
                                      .emulation = version_text(a, &g->versions.emulated),
                                      .min_compat = version_text(a, &g->versions.min_compatible) };

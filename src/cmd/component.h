@@ -1,5 +1,6 @@
-/* cmd/component.h - what the commands that stand in for a Kubernetes component have in common, before they run: refusals of
- * their command lines, --version, and what is logged about gates and flags. Texts and exit codes are upstream's.
+/* cmd/component.h - what the commands that stand in for a Kubernetes component have in common, before they run:
+ * refusals of their command lines, --version, and what is logged about gates and flags. Texts and exit codes are
+ * upstream's.
  *
  * Thread: main. */
 #pragma once

@@ -1,7 +1,8 @@
 /* cmd/etcd.c - what a link named etcd runs: a place holder for test suites that start an etcd beside an API server.
  *
- * berth's API server has a store of its own. A suite that starts etcd first, and waits for it, gets something that says it is
- * healthy and ends when it is told to; nothing is stored. Flags of etcd are taken, and all but one are passed over. */
+ * berth's API server has a store of its own. A suite that starts etcd first, and waits for it, gets something that says
+ * it is healthy and ends when it is told to; nothing is stored. Flags of etcd are taken, and all but one are passed
+ * over. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +119,8 @@ int etcd_run(int argc, char **argv)
             urls = argv[i] + sizeof(flag);
     }
     const char *address = address_of(&a, urls);
-    int code = address ? serve(address, &a) : cmd_fail(NULL, EXIT_USAGE, "etcd: %s %s: not an http:// address", flag, urls);
+    int code = address ? serve(address, &a) : cmd_fail(NULL, EXIT_USAGE, "etcd: %s %s: not an http:// "
+                                                                         "address", flag, urls);
     arena_fini(&a);
     return code;
 }

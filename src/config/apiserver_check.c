@@ -68,7 +68,8 @@ static void check_storage(const struct apiserver_flags *f, struct arena *a, stru
 static void check_port(const struct apiserver_flags *f, struct arena *a, struct flag_strings *problems)
 {
     if (f->secure_port < 1 || f->secure_port > UINT16_MAX)
-        push(a, problems, arena_printf(a, "--secure-port %lld must be between 1 and 65535, inclusive. It cannot be turned "
+        push(a, problems, arena_printf(a, "--secure-port %lld must be between 1 and 65535, inclusive. It cannot be "
+                                          "turned "
                                           "off with 0",
                                        (long long)f->secure_port));
 }
@@ -194,7 +195,8 @@ enum err_code apiserver_check_cidr(const struct apiserver_flags *f, struct str *
     if (!cidr_parse(first, &address, &bits))
         return err_set(e, ERR_INVALID, "service-cluster-ip-range[0] is not a valid cidr");
     if (!ip_is_v4_mapped(&address) || rest.n)
-        return err_set(e, ERR_INVALID, "--service-cluster-ip-range must be one range of IPv4 addresses: services with IPv6 "
+        return err_set(e, ERR_INVALID, "--service-cluster-ip-range must be one range of IPv4 addresses: services with "
+                                       "IPv6 "
                                        "addresses are not there yet");
     *ret_cidr = first;
     return ERR_OK;
@@ -205,7 +207,8 @@ static void check_node_port(const struct apiserver_flags *f, struct arena *a, st
     long long port = f->kubernetes_service_node_port;
     const struct flag_port_range *r = &f->service_node_port_range;
     if (port < 0 || port > UINT16_MAX)
-        push(a, problems, arena_printf(a, "--kubernetes-service-node-port %lld must be between 0 and 65535, inclusive. If "
+        push(a, problems, arena_printf(a, "--kubernetes-service-node-port %lld must be between 0 and 65535, "
+                                          "inclusive. If "
                                           "0, the Kubernetes master service will be of type ClusterIP",
                                        port));
     if (port > 0 && (port < r->first || port - r->first >= r->n))

@@ -378,7 +378,8 @@ static const struct flag_group groups[] = {
 
 _Static_assert(__COUNTER__ <= APISERVER_IDLE_MAX, "there is room for every idle flag");
 
-const struct flag_set apiserver_flag_set = { groups, sizeof(groups) / sizeof(groups[0]), sizeof(struct apiserver_flags) };
+const struct flag_set apiserver_flag_set = { groups, sizeof(groups) / sizeof(groups[0]),
+                                             sizeof(struct apiserver_flags) };
 
 /* ---- Values ---- */
 

@@ -1,8 +1,9 @@
-/* config/apiserver_flags.h - the command line of the API server: kube-apiserver v1.36.4's flags, and a few of berth's own.
+/* config/apiserver_flags.h - the command line of the API server: kube-apiserver v1.36.4's flags, and a few of berth's
+ * own.
  *
  * Names, types, defaults, groups and the texts of refusals are upstream's. Every flag that upstream knows is known, so
- * that any command line of a real cluster or test suite is taken; those that nothing in berth looks at are `idle`, and a
- * server says so when it starts.
+ * that any command line of a real cluster or test suite is taken; those that nothing in berth looks at are `idle`, and
+ * a server says so when it starts.
  *
  * Thread: one at a time while being parsed, any after. Memory: values borrow from the command line and the arena. */
 #pragma once

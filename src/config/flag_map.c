@@ -1,4 +1,5 @@
-/* config/flag_map.c - see flag_map.h. Upstream: component-base/cli/flag, apimachinery/pkg/util/net/port_range.go, v1.36. */
+/* config/flag_map.c - see flag_map.h. Upstream: component-base/cli/flag, apimachinery/pkg/util/net/port_range.go,
+ * v1.36. */
 #include "config/flag_map.h"
 
 #include "base/sort.h"

@@ -540,9 +540,14 @@ static void add_list(struct strbuf *b, enum flag_type type, const void *value)
     strbuf_add_char(b, ']');
 }
 
+static void add_ip(struct strbuf *b, const struct ip_addr *ip)
+{
+    char text[IP_TEXT_MAX];
+    strbuf_add(b, text, ip_print(ip, text));
+}
+
 void flag_value_add(struct strbuf *b, enum flag_type type, const void *value)
 {
-    char ip[IP_TEXT_MAX];
     switch (type) {
     case FLAG_BOOL: strbuf_add_text(b, *(const bool *)value ? "true" : "false"); break;
     case FLAG_STRING:
@@ -554,8 +559,8 @@ void flag_value_add(struct strbuf *b, enum flag_type type, const void *value)
     case FLAG_FLOAT32: add_float(b, *(const float *)value); break;
     case FLAG_FLOAT64: float_add_g(b, *(const double *)value); break;
     case FLAG_DURATION: duration_add(b, *(const int64_t *)value); break;
-    case FLAG_IP: strbuf_add(b, ip, ip_print(value, ip)); break;
-    case FLAG_IP_OR_NONE: strbuf_add(b, ip, ip_is_none(value) ? strlen(strcpy(ip, "<nil>")) : ip_print(value, ip)); break;
+    case FLAG_IP: add_ip(b, value); break;
+    case FLAG_IP_OR_NONE: ip_is_none(value) ? strbuf_add_text(b, "<nil>") : add_ip(b, value); break;
     case FLAG_MULTIMAP: add_multimap(b, value); break;
     case FLAG_QUANTITY: strbuf_add_str(b, ((const struct flag_quantity *)value)->text); break;
     case FLAG_PORT_RANGE: flag_port_range_add(b, value); break;

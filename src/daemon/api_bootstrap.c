@@ -81,7 +81,8 @@ static void made_done(struct operation *op)
 {
     struct made *m = op->context;
     if (op->err.code && op->err.code != ERR_ALREADY_EXISTS)
-        LOG_ERROR(op->err.message, "Unable to make an object of the server's own", KS("kind", m->object->resource->kind),
+        LOG_ERROR(op->err.message, "Unable to make an object of the server's "
+                                   "own", KS("kind", m->object->resource->kind),
                   KO("object", m->object->namespace, m->object->name));
     one_less(m->owner);
 }
@@ -104,8 +105,9 @@ static struct operation *begin(struct made *m)
     operation_init(&m->op, b->o.server, &m->arena);
     m->used = true;
     m->op.user = &server_user;
-    m->op.user_agent = str_is(r->group, "flowcontrol.apiserver.k8s.io") ? STR("api-priority-and-fairness-config-producer-v1")
-                                                                        : STR("kube-apiserver");
+    m->op.user_agent = str_is(r->group, "flowcontrol.apiserver.k8s.io")
+                           ? STR("api-priority-and-fairness-config-producer-v1")
+                           : STR("kube-apiserver");
     m->op.resource = r;
     m->op.namespace = m->object->namespace;
     m->op.object = &m->value;
@@ -195,8 +197,8 @@ static void collect(struct api_bootstrap *b)
     b->objects = ARENA_NEW_N(&b->arena, struct bootstrap_object, b->n_objects);
     memcpy(b->objects, own, n * sizeof(*own));
     for (size_t i = 0; i < n_roles; i++)
-        b->objects[n + i] = (struct bootstrap_object){ roles[i].resource, roles[i].namespace, roles[i].name, roles[i].value,
-                                                       false };
+        b->objects[n + i] = (struct bootstrap_object){ .resource = roles[i].resource, .namespace = roles[i].namespace,
+                                                       .name = roles[i].name, .value = roles[i].value };
     b->made = ARENA_NEW_N(&b->arena, struct made, b->n_objects);
     for (size_t i = 0; i < b->n_objects; i++)
         b->made[i] = (struct made){ .owner = b, .object = &b->objects[i], .role = i < n ? NULL : &roles[i - n] };

@@ -1,5 +1,5 @@
-/* daemon/api_bootstrap.h - makes the objects that a server begins with, through the server itself: those that are missing,
- * and of those that tell about this process what has changed.
+/* daemon/api_bootstrap.h - makes the objects that a server begins with, through the server itself: those that are
+ * missing, and of those that tell about this process what has changed.
  *
  *     namespaces, then everything else, then what is in statuses; each step at once, and one after the other
  *

@@ -45,10 +45,11 @@ static const struct {
     { "poststarthook/rbac/bootstrap-roles", "clusterroles", "rbac.authorization.k8s.io", "", "cluster-admin", true },
     { "poststarthook/scheduling/bootstrap-system-priority-classes", "priorityclasses", "scheduling.k8s.io", "",
       "system-cluster-critical", false },
-    { "poststarthook/priority-and-fairness-config-producer", "flowschemas", "flowcontrol.apiserver.k8s.io", "", "catch-all",
-      false },
+    { "poststarthook/priority-and-fairness-config-producer", "flowschemas", "flowcontrol.apiserver.k8s.io", "",
+      "catch-all", false },
     { "poststarthook/bootstrap-controller", "services", "", "default", "kubernetes", false },
-    { "poststarthook/start-kubernetes-service-cidr-controller", "servicecidrs", "networking.k8s.io", "", "kubernetes", false },
+    { "poststarthook/start-kubernetes-service-cidr-controller", "servicecidrs", "networking.k8s.io", "", "kubernetes",
+      false },
     { "poststarthook/kube-apiserver-autoregistration", "apiservices", "apiregistration.k8s.io", "", "v1.apps", false },
 };
 
@@ -57,8 +58,8 @@ static void add_hooks(struct api_health *h, const struct api_health_options *o)
     for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
         if (hooks[i].rbac && !o->rbac)
             continue;
-        h->hooks[i] = (struct api_hook){ o->objects, stored_resource(hooks[i].plural, hooks[i].group), hooks[i].namespace,
-                                         hooks[i].object };
+        h->hooks[i] = (struct api_hook){ .objects = o->objects, .namespace = hooks[i].namespace, .name = hooks[i].object,
+                                         .resource = stored_resource(hooks[i].plural, hooks[i].group) };
         for (int list = HEALTHZ; list <= READYZ; list++)
             add(h, list, hooks[i].name, hook_problem, &h->hooks[i]);
     }

@@ -1,7 +1,7 @@
 /* daemon/api_health.h - health of an API server: /healthz, /livez, /readyz and their checks.
  *
- * Checks have upstream's names where there is such a thing here: `etcd` is the store, `poststarthook/...` the objects that a
- * server makes when it starts. One more tells by its name how durable writes are, and never fails.
+ * Checks have upstream's names where there is such a thing here: `etcd` is the store, `poststarthook/...` the objects
+ * that a server makes when it starts. One more tells by its name how durable writes are, and never fails.
  *
  * Thread: the loop's.    Owns: its lists. */
 #pragma once

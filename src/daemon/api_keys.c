@@ -21,14 +21,14 @@ const char *api_keys_folder(const struct apiserver_flags *f, const char *data_fo
 static enum err_code make_key(const struct clock *clock, struct arena *a, struct str *ret_pem, struct err *e)
 {
     int64_t now_s = clock_wall_ns(clock) / CLOCK_NS_PER_SECOND;
-    struct tls_new_cert c = { .common_name = "service-accounts", .key = TLS_NEW_KEY_P256, .not_before_s = now_s - HOUR_S,
-                              .not_after_s = now_s + YEARS_S(1) };
+    struct tls_new_cert c = { .common_name = "service-accounts", .key = TLS_NEW_KEY_P256,
+                              .not_before_s = now_s - HOUR_S, .not_after_s = now_s + YEARS_S(1) };
     struct str unused;
     return tls_make_cert(&c, a, &unused, ret_pem, e);
 }
 
-static enum err_code find_signing_key(const char *folder, const struct clock *clock, struct arena *a, struct str *ret_pem,
-                                      struct err *e)
+static enum err_code find_signing_key(const char *folder, const struct clock *clock, struct arena *a,
+                                      struct str *ret_pem, struct err *e)
 {
     if (folder[0] && read_kept_text(arena_printf(a, "%s/sa.key", folder), a, ret_pem))
         return ERR_OK;
@@ -64,8 +64,8 @@ bool api_keys_lacks_clients(const struct apiserver_flags *f)
     return f->client_ca_file.n == 0 && f->token_auth_file.n == 0 && f->requestheader_client_ca_file.n == 0;
 }
 
-static enum err_code make_authority(const char *folder, const struct clock *clock, struct arena *a, struct str *ret_cert,
-                                    struct str *ret_key, struct err *e)
+static enum err_code make_authority(const char *folder, const struct clock *clock, struct arena *a,
+                                    struct str *ret_cert, struct str *ret_key, struct err *e)
 {
     int64_t now_s = clock_wall_ns(clock) / CLOCK_NS_PER_SECOND;
     struct tls_new_cert c = { .common_name = "berth-client-ca", .is_ca = true, .key = TLS_NEW_KEY_P256,

@@ -24,14 +24,15 @@ struct api_token_keys {
     size_t n_pems;
 };
 
-ERR_MUST_CHECK enum err_code api_keys_tokens(const struct apiserver_flags *f, const char *folder, const struct clock *clock,
-                                             struct arena *a, struct api_token_keys *ret_keys, struct err *e);
+ERR_MUST_CHECK enum err_code api_keys_tokens(const struct apiserver_flags *f, const char *folder,
+                                             const struct clock *clock, struct arena *a,
+                                             struct api_token_keys *ret_keys, struct err *e);
 
 /* True when nobody could be known to the server by its flags: then it makes its own authority. */
 bool api_keys_lacks_clients(const struct apiserver_flags *f);
 
-/* The authority of client certificates and a kubeconfig for `url`, whose certificate is trusted by `server_pem`. Returns the
- * authority's certificate. Those that are there stay, as long as they fit. */
+/* The authority of client certificates and a kubeconfig for `url`, whose certificate is trusted by `server_pem`.
+ * Returns the authority's certificate. An authority that is there stays; the kubeconfig is made anew. */
 ERR_MUST_CHECK enum err_code api_keys_admin(const char *folder, const char *url, struct str server_pem,
                                             const struct clock *clock, struct arena *a, struct str *ret_client_ca_pem,
                                             struct err *e);

@@ -122,7 +122,8 @@ static void add_durability_metric(struct process *p)
 {
     struct metric *mode = metrics_add_gauge(
         p->metrics, &(struct metric_desc){ "berth_store_durability",
-                                           "1 for how writes are kept: synced to disk before they are answered, relaxed for "
+                                           "1 for how writes are kept: synced to disk before they are answered, "
+                                           "relaxed for "
                                            "leases and events, or in memory only.",
                                            { "mode" } });
     series_set(metric_series(mode, (struct str[]){ str_of(durability(p)) }), 1);
@@ -140,7 +141,8 @@ static void find_folders(struct process *p)
     else if (state && state[0] == '/')
         p->data_folder = arena_printf(&p->arena, "%s/berth/apiserver", state);
     else
-        p->data_folder = arena_printf(&p->arena, "%s/.local/state/berth/apiserver", home && home[0] ? home : "/var/lib");
+        p->data_folder = arena_printf(&p->arena, "%s/.local/state/berth/apiserver",
+                                      home && home[0] ? home : "/var/lib");
     p->keys_folder = api_keys_folder(p->flags, p->data_folder, &p->arena);
 }
 
@@ -173,8 +175,8 @@ static enum err_code open_store(struct process *p, struct err *e)
     p->n_open_handles++;
     if (p->data_folder[0] && lmdb_open(&o, &engine, e))
         return err_wrap(e, "--data-dir %s", p->data_folder);
-    if (store_new(&(struct store_options){ .clock = loop_clock(p->loop), .own_engine = engine, .wake = wake, .context = p },
-                  &p->store, e))
+    struct store_options s = { .clock = loop_clock(p->loop), .own_engine = engine, .wake = wake, .context = p };
+    if (store_new(&s, &p->store, e))
         return err_wrap(e, "--data-dir %s", p->data_folder);
     p->objects = stored_new(p->store);
     return ERR_OK;
@@ -191,7 +193,8 @@ static const char *own_address(struct process *p)
     inet_pton(AF_INET, "192.0.2.1", &far.sin_addr); /* of no network there is */
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     bool found = fd >= 0 && connect(fd, (struct sockaddr *)&far, sizeof(far)) == 0 &&
-                 getsockname(fd, (struct sockaddr *)&own, &n) == 0 && inet_ntop(AF_INET, &own.sin_addr, name, sizeof(name));
+                 getsockname(fd, (struct sockaddr *)&own, &n) == 0 &&
+                 inet_ntop(AF_INET, &own.sin_addr, name, sizeof(name));
     if (fd >= 0)
         close(fd);
     return found ? arena_printf(&p->arena, "%s", name) : "127.0.0.1";
@@ -238,8 +241,12 @@ static enum err_code make_certificates(struct process *p, struct err *e)
                                         .names = names, .n_names = 3, .addresses = addresses, .n_addresses = 2 };
     if (serving_options(&p->shared, p->loop, self, &p->arena, &p->serving, e))
         return e->code;
-    if (!api_keys_lacks_clients(p->flags) || !p->keys_folder[0])
+    if (!api_keys_lacks_clients(p->flags))
         return ERR_OK;
+    if (!p->keys_folder[0]) {
+        LOG_WARNING("Nobody is known to this server: no flag says whom to know, and there is no folder for a kubeconfig");
+        return ERR_OK;
+    }
     struct str trusted = p->serving.cert_pem;
     if (p->serving.cert_pem.n == 0 && config_read_file(&p->arena, p->serving.cert_file, &trusted, e))
         return e->code;
@@ -292,7 +299,8 @@ static enum err_code use_client_ca(void *context, struct str pem, struct err *e)
     return p->authn ? api_authn_set_client_ca(p->authn, pem, e) : ERR_OK;
 }
 
-static enum err_code read_file(struct process *p, struct str path, const char *what, struct str *ret_text, struct err *e)
+static enum err_code read_file(struct process *p, struct str path, const char *what, struct str *ret_text,
+                               struct err *e)
 {
     if (path.n && config_read_file(&p->arena, text(p, path), ret_text, e))
         return err_wrap(e, "%s", what);
@@ -320,8 +328,14 @@ static enum err_code make_authn(struct process *p, struct err *e)
         .proxy_group_headers = list_of(&f->requestheader_group_headers),
         .proxy_extra_prefixes = list_of(&f->requestheader_extra_headers_prefix),
         .anonymous = apiserver_takes_anonymous(f),
+        .anonymous_health = true,
     };
     return api_authn_new(&o, &p->authn, e);
+}
+
+static enum authz_verdict may(void *context, struct arena *a, const struct authz_attributes *q, struct str *ret_reason)
+{
+    return api_authz_decide(context, a, q, ret_reason);
 }
 
 static enum err_code make_guards(struct process *p, struct err *e)
@@ -331,8 +345,11 @@ static enum err_code make_guards(struct process *p, struct err *e)
     struct flag_strings enable = p->flags->enable_admission_plugins;
     for (size_t i = 0; i < p->flags->admission_control.n; i++)
         flag_strings_push(&p->arena, &enable, p->flags->admission_control.at[i]);
-    struct admission_options a = { .enable = texts(p, &enable), .disable = texts(p, &p->flags->disable_admission_plugins) };
-    if (make_tokens(p, e) || api_authz_new(&z, &p->authz, e) || admission_new(&a, &p->admission, e))
+    if (make_tokens(p, e) || api_authz_new(&z, &p->authz, e))
+        return e->code;
+    struct admission_options a = { .enable = texts(p, &enable), .authorize = may, .authorize_context = p->authz,
+                                   .disable = texts(p, &p->flags->disable_admission_plugins), .metrics = p->metrics };
+    if (admission_new(&a, &p->admission, e))
         return e->code;
     return ERR_OK;
 }
@@ -361,7 +378,7 @@ static void make_pages(struct process *p)
                     &p->arena);
     p->pages = api_pages_new(&(struct api_pages_options){ .loop = p->loop, .flags = p->flags, .gates = p->o->gates,
                                                           .build = p->o->build, .metrics = p->metrics, .slis = p->slis,
-                                                          .health = &p->health, .tokens = true, .seed = p->seed });
+                                                          .health = &p->health, .tokens = p->tokens, .seed = p->seed });
 }
 
 static int64_t ms(int64_t ns)
@@ -449,9 +466,9 @@ static void make_own_objects(struct process *p)
         .proxy_extra_prefixes = list_of(&f->requestheader_extra_headers_prefix),
         .now_s = clock_wall_ns(loop_clock(p->loop)) / CLOCK_NS_PER_SECOND,
     };
-    p->bootstrap = api_bootstrap_new(&(struct api_bootstrap_options){ .loop = p->loop, .server = p->server,
-                                                                      .objects = p->objects, .make = make,
-                                                                      .rbac = has_rbac(p), .done = tell_ready, .context = p });
+    struct api_bootstrap_options o = { .loop = p->loop, .server = p->server, .objects = p->objects, .make = make,
+                                       .rbac = has_rbac(p), .done = tell_ready, .context = p };
+    p->bootstrap = api_bootstrap_new(&o);
 }
 
 /* ---- The end ---- */
@@ -572,7 +589,8 @@ int api_process_run(const struct api_process_options *o)
     err_init(&e, &p.arena);
     p.seed = random_seed();
     p.loop = loop_new(NULL);
-    LOG(0, "Starting an API server", KS("version", apiserver_flags_version(o->flags)), KS("berth", o->build.git_commit));
+    LOG(0, "Starting an API server", KS("version", apiserver_flags_version(o->flags)),
+        KS("berth", o->build.git_commit));
     if (start(&p, &e)) {
         LOG_ERROR(e.message, "command failed");
         return 1; /* with the process all else ends */

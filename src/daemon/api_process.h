@@ -2,8 +2,8 @@
  *
  *   start     the store is opened, keys are read or made, the address is taken, the server's own objects are made
  *   ready     a line on standard output says so; requests are answered since the address was taken
- *   stopping  on SIGTERM or SIGINT: /readyz fails at once; after --shutdown-delay-duration nothing new is taken, watches end,
- *             and what is under way may finish; a second signal ends the process
+ *   stopping  on SIGTERM or SIGINT: /readyz fails at once; after --shutdown-delay-duration nothing new is taken, watches
+ *             end, and what is under way may finish; a second signal ends the process
  *
  * Thread: main, which becomes the loop's and the store's. */
 #pragma once

@@ -116,7 +116,8 @@ static enum err_code make_folder(const char *path, struct arena *a, struct err *
     return ERR_OK;
 }
 
-enum err_code keep_text(const char *folder, const char *name, struct str text, unsigned mode, struct arena *a, struct err *e)
+enum err_code keep_text(const char *folder, const char *name, struct str text, unsigned mode, struct arena *a,
+                        struct err *e)
 {
     if (make_folder(folder, a, e))
         return e->code;

@@ -33,7 +33,8 @@ static const struct ops_sni *sni_of(struct arena *a, const struct flag_cert_keys
 }
 
 /* What lies in a folder is read again when it changes, as files that are named are. */
-static enum err_code make_certificate(struct self_signed_options *self, struct arena *a, struct ops_options *o, struct err *e)
+static enum err_code make_certificate(struct self_signed_options *self, struct arena *a, struct ops_options *o,
+                                      struct err *e)
 {
     if (self_signed_pair(self, a, &o->cert_pem, &o->key_pem, e))
         return e->code;

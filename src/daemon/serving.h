@@ -7,7 +7,8 @@
 #include "daemon/ops.h"
 #include "daemon/self_signed.h"
 
-/* `self` says what a certificate is made of when none is given; its address, folder and clock are filled in here unless the
- * folder is set. */
-ERR_MUST_CHECK enum err_code serving_options(const struct scheduler_flags *f, struct loop *l, struct self_signed_options self,
-                                             struct arena *a, struct ops_options *ret_options, struct err *e);
+/* `self` says what a certificate is made of when none is given; its address, folder and clock are filled in here unless
+ * the folder is set. */
+ERR_MUST_CHECK enum err_code serving_options(const struct scheduler_flags *f, struct loop *l,
+                                             struct self_signed_options self, struct arena *a,
+                                             struct ops_options *ret_options, struct err *e);

@@ -28,6 +28,7 @@ struct warnings {
     struct arena *arena;
     const char *texts[WARNINGS_MAX];
     uint32_t n, n_bytes;
+    uint32_t n_kept; /* of those, how many a new try begins with */
 };
 
 /* A text that is there already is not added again. */

@@ -114,6 +114,26 @@ def tls_settings(kubeconfig, _folder):
         check(s.get("/livez")[0] == "200" and not s.get("/livez")[2], "--disable-http2-serving")
 
 
+def streams_allowed(port):
+    """MAX_CONCURRENT_STREAMS of the server's first SETTINGS."""
+    context = ssl._create_unverified_context()
+    context.set_alpn_protocols(["h2"])
+    with socket.create_connection(("127.0.0.1", port), LIMIT) as plain, context.wrap_socket(plain) as s:
+        s.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
+        with s.makefile("rb") as stream:
+            head = stream.read(9)
+            assert head[3] == 4, head
+            settings = stream.read(int.from_bytes(head[:3], "big"))
+    found = {int.from_bytes(settings[i:i + 2], "big"): int.from_bytes(settings[i + 2:i + 6], "big") for i in range(0, len(settings), 6)}
+    return found.get(3)
+
+
+def streams(kubeconfig, _folder):
+    for flags, want in (([], 100), (["--http2-max-streams-per-connection=7"], 7)):
+        with Scheduler(kubeconfig, *flags) as s:
+            check(streams_allowed(s.port) == want, "--http2-max-streams-per-connection", streams_allowed(s.port))
+
+
 def ports(kubeconfig, _folder):
     with Scheduler(kubeconfig, "--permit-port-sharing") as s, Scheduler(kubeconfig, "--permit-port-sharing", port=s.port) as t:
         time.sleep(0.2)
@@ -163,7 +183,7 @@ def main():
         api = subprocess.Popen([STAND_IN, "--kubeconfig", kubeconfig, "--nodes", "3", "--pods", "5"], stdout=subprocess.PIPE, text=True)
         try:
             check(api.stdout.readline().startswith("listening"), "the stand-in listens")
-            for f in (certificates, tls_settings, ports, who_asks, what_is_served):
+            for f in (certificates, tls_settings, streams, ports, who_asks, what_is_served):
                 f(kubeconfig, folder)
         finally:
             api.terminate()

@@ -172,6 +172,7 @@ status("failed indexes", {"failedIndexes": "1"}, was={**INDEXED, "spec.backoffLi
 status("failed indexes that are none", {"failedIndexes": "x"}, was={**INDEXED, "spec.backoffLimitPerIndex": 1})
 status("failed indexes without a limit", {"failedIndexes": "1"}, was=INDEXED)
 status("indexes failed and completed", {"failedIndexes": "1,3", "completedIndexes": "0,2-4"}, was={**INDEXED, "spec.backoffLimitPerIndex": 1})
+status("one index failed and completed", {"failedIndexes": "2", "completedIndexes": "0,2"}, was={**INDEXED, "spec.backoffLimitPerIndex": 1})
 status("complete with a policy that is not met", ended("Complete", completionTime=T2),
        was={**INDEXED, "spec.successPolicy": {"rules": [{"succeededCount": 1}]}})
 jobs.status("the spec is left alone", {"spec.parallelism": 9, "metadata.labels": {"x": "y"}})
@@ -188,7 +189,7 @@ crons.create("a name as long as can be", {"metadata.name": "c" * 52})
 crons.create("a name that is no label", {"metadata.name": "a.b"})
 for text in ("", "bad", "* * * *", "* * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * 32 * *", "* * * 13 *", "* * * * 7", "x * * * *",
              "1-2-3 * * * *", "5-2 * * * *", "*/0 * * * *", "1/2/3 * * * *", "-1 * * * *", "1,2,3 * * * *", ", * * * *", "1,,2 * * * *",
-             "* * * jan-dec sun-sat", "* * * JAN MON", "* * * foo *", "? ? ? ? ?", "5/10 * * * *", "*/100 * * * *", "99999999999999999999 * * * *",
+             "* * * jan-dec sun-sat", "* * * JAN MON", "* * * foo *", "? ? ? ? ?", "5/10 * * * *", "70/5 * * * *", "*/100 * * * *", "99999999999999999999 * * * *",
              "@daily", "@foo", "@every 1h", "@every x", "@every 1h30", "@Daily", " @daily", "*/5\t* *  * *", "TZ=UTC * * * * *", "TZ=Foo * * * * *",
              "CRON_TZ=Europe/Berlin 0 0 * * *", "TZ=UTC", "+5 * * * *", "1- * * * *", "* * * * mon#2", "é * * * *", "0 0 31 2 *", "1-60 * * * *"):
     crons.create("the schedule '%s'" % text, {"spec.schedule": text})

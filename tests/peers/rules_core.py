@@ -116,6 +116,12 @@ namespaces.status("another phase", {"status": {"phase": "Foo"}})
 namespaces.status("a condition comes", {"status": {"phase": "Active", "conditions": [
     {"type": "NamespaceContentRemaining", "status": "False", "reason": "r", "message": "m",
      "lastTransitionTime": "2026-01-01T00:00:00Z"}]}, "spec": {"finalizers": []}})
+GOING = {"metadata.deletionTimestamp": "2026-01-01T00:00:00Z"}
+namespaces.edit("the phase of one that is being deleted", {"status.phase": "Active"}, was=GOING, verb="status")
+namespaces.edit("a condition of one that is being deleted", {"status.conditions": [
+    {"type": "NamespaceContentRemaining", "status": "False", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}, was=GOING, verb="status")
+namespaces.edit("the last finalizer goes", {"spec.finalizers": []}, was=GOING, verb="finalize")
+namespaces.edit("labels of one that is being deleted", {"metadata.labels": {"x": "y"}}, was=GOING)
 namespaces.write("finalize", "a finalizer of one's own", {"spec": {"finalizers": ["example.com/x"]}})
 namespaces.write("finalize", "an unknown finalizer", {"spec": {"finalizers": ["kubernetes", "bad"]}})
 namespaces.write("finalize", "a finalizer that is no name", {"spec": {"finalizers": ["a b"]}})
@@ -226,6 +232,9 @@ quotas.create("counts of objects", {"spec.hard": {"count/deployments.apps": "2",
 quotas.create("requests above limits", {"spec.hard": {"requests.cpu": "4", "limits.cpu": "2", "memory": "2Gi", "limits.memory": "1Gi"}})
 quotas.create("an unknown scope", {"spec.scopes": ["Foo"]})
 quotas.create("a scope that does not count it", {"spec": {"hard": {"services": "1"}, "scopes": ["BestEffort"]}})
+quotas.create("cpu of pods that ask for none", {"spec": {"hard": {"cpu": "1"}, "scopes": ["BestEffort"]}})
+quotas.create("cpu of pods that ask for some", {"spec": {"hard": {"cpu": "1"}, "scopes": ["NotBestEffort"]}})
+quotas.create("pods of a class of volumes", {"spec": {"hard": {"pods": "1"}, "scopes": ["VolumeAttributesClass"]}})
 quotas.create("scopes that exclude each other", {"spec.scopes": ["BestEffort", "NotBestEffort"]})
 quotas.create("other scopes that exclude each other", {"spec.scopes": ["Terminating", "NotTerminating"]})
 

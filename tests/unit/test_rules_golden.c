@@ -294,5 +294,5 @@ TEST(rules_are_those_of_the_real_server)
     closedir(folder);
     if (n_wrong)
         FAIL("%zu of %zu rows differ", n_wrong, n_rows);
-    CHECK(n_rows > 0);
+    CHECK(only ? n_rows > 0 : n_rows > 2000);
 }
