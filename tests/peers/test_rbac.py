@@ -286,6 +286,8 @@ def shadow(cluster, wrong):
     kubeconfig = kubeconfig_of(cluster, "shadow", cluster.token_of("berth-shadow"))
     process = Process(cluster, command, "--kubeconfig=" + kubeconfig).ready()
     real = Scheduler(cluster, REAL).ready()
+    if not cluster.api.items("/api/v1/nodes"):  # when it is the only part that runs
+        cluster.api.create("/api/v1/nodes", node("shadow-1", 4000))
     for i in range(5):
         cluster.api.create(DEFAULT_PODS, mine("seen-%d" % i, 10, "default-scheduler"))
         wait(is_bound(cluster, "seen-%d" % i), "kube-scheduler binds")
