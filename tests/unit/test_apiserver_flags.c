@@ -147,7 +147,7 @@ TEST(a_test_suite_that_starts_a_control_plane)
                           "--storage-media-type=application/json --apiserver-count=2"));
     CHECK_STR("idle", flag_set_idle(&apiserver_flag_set, &l.flags.given, &l.arena),
               STR("--etcd-servers, --storage-media-type, --apiserver-count"));
-    CHECK(apiserver_takes_anonymous(&l.flags) && APISERVER_FLAG_GIVEN(&l.flags, allow_privileged));
+    CHECK(!apiserver_takes_anonymous(&l.flags) && APISERVER_FLAG_GIVEN(&l.flags, allow_privileged));
     arena_fini(&l.arena);
 }
 
@@ -156,7 +156,9 @@ static const struct {
     bool anonymous;
 } anonymous[] = {
     { "", false }, /* everything is allowed: then nobody may be unknown */
-    { "--authorization-mode=RBAC", true },
+    { "--authorization-mode=RBAC", false }, /* only who is asked to takes strangers */
+    { "--authorization-mode=RBAC --anonymous-auth", true },
+    { "--anonymous-auth=true", false },
     { "--authorization-mode=RBAC --anonymous-auth=false", false },
     { "--authorization-mode=Node,AlwaysAllow", false },
 };
