@@ -17,12 +17,6 @@ ALLOWED = {
     # generated tables, which the API server and its discovery are to read
     "field": "schema tables", "type": "schema tables", "resource": "schema tables", "union_rule": "schema tables",
     "union_member": "schema tables", "wire": "schema tables: filled by tools/schema_gen.py",
-    # what an API server fills in and has checked
-    "object_meta": "filled by the API server", "managed_fields_entry": "filled by the API server",
-    "owner_reference": "filled by the API server", "label_selector_rules": "set by the API server",
-    "list_options": "read by who serves lists", "write_options": "read by who writes",
-    "route": "read by who authorizes and serves", "status": "filled by who refuses",
-    "table_options": "set by who answers", "table_meta": "set by who answers",
     # what a daemon puts together with the scheduler
     "sched_counts": "the daemon's",
     "store_facts": "for the metrics of an API server",

@@ -116,6 +116,11 @@ static const struct user *anonymous(struct exchange *x)
     return u;
 }
 
+static double seconds_since(const struct exchange *x, int64_t begun_ns)
+{
+    return (double)(clock_mono_ns(loop_clock(x->server->o.loop)) - begun_ns) / 1e9;
+}
+
 static bool find_user(struct exchange *x)
 {
     struct api_authn *authn = x->server->o.authn;
@@ -123,9 +128,13 @@ static bool find_user(struct exchange *x)
         x->user = anonymous(x);
         return true;
     }
-    if (!api_authn_find(authn, &x->arena, x->head, x->target.path, stream_tls_peer(x->stream), now_s(x), &x->user,
-                        &x->err))
+    int64_t begun_ns = clock_mono_ns(loop_clock(x->server->o.loop));
+    bool found = !api_authn_find(authn, &x->arena, x->head, x->target.path, stream_tls_peer(x->stream), now_s(x), &x->user,
+                                 &x->err);
+    server_metrics_authenticated(x->server->metrics, found, seconds_since(x, begun_ns));
+    if (found)
         return true;
+    LOG(3, "Unable to authenticate the request", KS("err", x->err.message));
     x->err.kind = x->err.name = NULL;
     err_set(&x->err, ERR_UNAUTHORIZED, "Unauthorized");
     answer_error(x, NULL);
@@ -152,7 +161,12 @@ static bool may(struct exchange *x)
 {
     struct authz_attributes q = attributes_of(x);
     struct str reason = STR("");
-    if (!x->server->o.authz || api_authz_decide(x->server->o.authz, &x->arena, &q, &reason) == AUTHZ_ALLOW)
+    if (!x->server->o.authz)
+        return true;
+    int64_t begun_ns = clock_mono_ns(loop_clock(x->server->o.loop));
+    bool allowed = api_authz_decide(x->server->o.authz, &x->arena, &q, &reason) == AUTHZ_ALLOW;
+    server_metrics_authorized(x->server->metrics, allowed, seconds_since(x, begun_ns));
+    if (allowed)
         return true;
     api_authz_refuse(&q, reason, &x->err);
     return refuse(x);

@@ -123,7 +123,7 @@ enum err_code registry_conflict(struct operation *op, const char *format, ...)
 
 enum err_code registry_invalid(struct operation *op, struct str name)
 {
-    const struct resource *r = op->resource;
+    const struct resource *r = stored_row(op->resource);
     const char *kind = arena_printf(op->arena, "%.*s%s%.*s", STR_ARG(r->kind), r->group.n ? "." : "",
                                     STR_ARG(r->group));
     return status_invalid(kind, arena_cstr(op->arena, name), &op->errs, &op->err);

@@ -6,7 +6,7 @@
  *     apiserver_stop(s); server_stop(...); apiserver_free(s);
  *
  * The way of a request, as upstream's chain of filters: panic-free reading of the target, too many in flight (429),
- * authentication, impersonation, authorization, then discovery, OpenAPI, health, metrics, or the registry (registry.h).
+ * authentication, impersonation, authorization, then discovery, OpenAPI, health, metrics, or the registry (operation.h).
  *
  * Thread: the loop's, which is the store's.    Owns: nothing that is in its options. */
 #pragma once

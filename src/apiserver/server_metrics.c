@@ -21,8 +21,7 @@ struct kept {
 
 struct server_metrics {
     struct stored *objects;
-    struct metric *requests, *seconds, *sli_seconds, *bytes, *terminated, *long_running, *watch_events, *watch_bytes,
-        *admission;
+    struct metric *requests, *seconds, *sli_seconds, *bytes, *terminated, *long_running, *watch_events, *watch_bytes;
     struct series *inflight[2], *authenticated[2], *authenticated_seconds[2], *authorized[2], *authorized_seconds[2];
     struct kept kept[SERVER_METRICS_KEPT];
     struct arena arena;
@@ -94,18 +93,6 @@ static void add_watches(struct server_metrics *m, struct metrics *r)
         r, &(struct metric_desc){ "apiserver_watch_events_sizes", "Watch event size distribution in bytes",
                                   { "group", "version", "resource" }, .stability = STABILITY_ALPHA },
         sizes, 8);
-}
-
-static void add_admission(struct server_metrics *m, struct metrics *r)
-{
-    static const double seconds[] = { 0.005, 0.025, 0.1, 0.5, 1, 2.5 };
-    m->admission = metrics_add_histogram(
-        r, &(struct metric_desc){ "apiserver_admission_controller_admission_duration_seconds",
-                                  "Admission controller latency histogram in seconds, identified by name and broken "
-                                  "out for "
-                                  "each operation and API resource and type (validate or admit).",
-                                  { "name", "type", "operation", "rejected" }, .stability = STABILITY_STABLE },
-        seconds, N_OF(seconds));
 }
 
 static void add_inflight(struct server_metrics *m, struct metrics *r)
@@ -414,15 +401,6 @@ void server_metrics_inflight(struct server_metrics *m, uint32_t n_reading, uint3
     series_set(m->inflight[1], n_writing);
 }
 
-void server_metrics_admission(struct server_metrics *m, const char *plugin, const char *operation, const char *type,
-                              bool rejected, double seconds)
-{
-    if (!m->requests)
-        return;
-    struct str labels[] = { str_of(plugin), str_of(type), str_of(operation), rejected ? STR("true") : STR("false") };
-    series_observe(metric_series(m->admission, labels), seconds);
-}
-
 void server_metrics_authenticated(struct server_metrics *m, bool success, double seconds)
 {
     if (!m->requests)
@@ -450,7 +428,6 @@ struct server_metrics *server_metrics_new(struct metrics *registry, struct store
         return m;
     add_requests(m, registry);
     add_watches(m, registry);
-    add_admission(m, registry);
     add_inflight(m, registry);
     add_access(m, registry);
     add_objects(m, registry);

@@ -33,9 +33,6 @@ void server_metrics_watch_ended(struct server_metrics *m, const struct route *r)
 void server_metrics_watch_event(struct server_metrics *m, const struct resource *r, size_t bytes);
 /* How many are served now. */
 void server_metrics_inflight(struct server_metrics *m, uint32_t n_reading, uint32_t n_writing);
-/* One plugin and one object. `type` is "admit" or "validate", `operation` "CREATE" and so on. */
-void server_metrics_admission(struct server_metrics *m, const char *plugin, const char *operation, const char *type,
-                              bool rejected, double seconds);
 /* Whether a request's user was found out, and whether it was allowed. */
 void server_metrics_authenticated(struct server_metrics *m, bool success, double seconds);
 void server_metrics_authorized(struct server_metrics *m, bool allowed, double seconds);

@@ -37,7 +37,7 @@ struct watch_hub {
     struct group *groups; /* one a row of the schema; of a kind in two versions both use the stored one */
     struct form forms[WATCH_FORMS_MAX];
     uint32_t n_forms;
-    struct watch_hub_counts counts;
+    uint32_t n_watchers;
 };
 
 struct watcher {
@@ -79,18 +79,13 @@ void watch_hub_free(struct watch_hub *h)
 {
     if (!h)
         return;
-    assert(h->counts.n_watchers == 0);
+    assert(h->n_watchers == 0);
     for (size_t i = 0; i < schema_n_resources; i++)
         free(h->groups[i].prefix);
     for (uint32_t i = 0; i < WATCH_FORMS_MAX; i++)
         strbuf_fini(&h->forms[i].bytes);
     free(h->groups);
     free(h);
-}
-
-struct watch_hub_counts watch_hub_counts(const struct watch_hub *h)
-{
-    return h->counts;
 }
 
 static struct store *store_of(const struct watch_hub *h)
@@ -156,7 +151,7 @@ void watch_free(struct watcher *w)
     list_remove(&w->node);
     release_initial(w);
     strbuf_fini(&w->out);
-    w->hub->counts.n_watchers--;
+    w->hub->n_watchers--;
     free(w);
 }
 
@@ -190,8 +185,6 @@ static void add_event(struct watcher *w, const struct store_event *ev, enum even
 static void count_event(struct watcher *w, size_t n_bytes)
 {
     w->o.encoder.table.no_columns = true;
-    w->hub->counts.n_events++;
-    w->hub->counts.n_bytes += n_bytes;
     server_metrics_watch_event(w->hub->metrics, w->o.encoder.resource, n_bytes);
 }
 
@@ -206,7 +199,6 @@ static void add_error(struct watcher *w)
                             (unsigned long long)store_compacted(store_of(w->hub)) + 1);
     struct status s = { .code = 410, .reason = STR("Expired"), .message = str_of(text) };
     encode_error_event(&w->o.encoder, &s, &w->out);
-    w->hub->counts.n_expired++;
 }
 
 static void add_initial(struct watcher *w)
@@ -458,7 +450,7 @@ struct watcher *watch_begin(struct watch_hub *h, const struct watch_options *o)
     strbuf_init(&w->out, STRBUF_NO_MAX);
     w->group = group_of(h, o->encoder.resource);
     list_push(&w->group->watchers, &w->node);
-    h->counts.n_watchers++;
+    h->n_watchers++;
     w->prefix = stored_prefix(o->arena, stored_row(o->encoder.resource), o->namespace);
     w->timer.fire = fire;
     int64_t now = loop_now_ms(h->loop);

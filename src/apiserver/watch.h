@@ -16,18 +16,11 @@ struct server_metrics;
 struct watch_hub;
 struct watcher;
 
-struct watch_hub_counts {
-    uint32_t n_watchers;
-    uint64_t n_events, n_bytes; /* sent */
-    uint64_t n_expired;         /* watchers that were left behind */
-};
-
 struct watch_hub *watch_hub_new(struct loop *l, struct stored *objects, struct server_metrics *metrics, uint64_t seed);
 /* No watcher is left. */
 void watch_hub_free(struct watch_hub *h);
 /* After the store was polled. */
 void watch_hub_poll(struct watch_hub *h);
-struct watch_hub_counts watch_hub_counts(const struct watch_hub *h);
 
 struct watch_options {
     struct stream *stream;          /* its head has been sent */

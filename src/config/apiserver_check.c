@@ -89,7 +89,7 @@ bool apiserver_takes_anonymous(const struct apiserver_flags *f)
     bool all = f->authorization_mode.n == 0;
     for (size_t i = 0; i < f->authorization_mode.n; i++)
         all |= str_is(f->authorization_mode.at[i], "AlwaysAllow");
-    return f->anonymous_auth && !all;
+    return f->anonymous_auth && APISERVER_FLAG_GIVEN(f, anonymous_auth) && !all;
 }
 
 static bool is_among(struct str text, const char *const *words, size_t n)

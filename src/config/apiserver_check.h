@@ -21,5 +21,6 @@ enum err_code apiserver_check_cidr(const struct apiserver_flags *f, struct str *
 
 /* Modes of authorization in order; AlwaysAllow when none is given. */
 struct flag_strings apiserver_modes(const struct apiserver_flags *f, struct arena *a);
-/* Requests without credentials: --anonymous-auth, but never where everything is allowed anyway. */
+/* Requests without credentials: only where --anonymous-auth says so, and never where everything is allowed anyway. Health is
+ * told to everyone. */
 bool apiserver_takes_anonymous(const struct apiserver_flags *f);

@@ -192,6 +192,28 @@ static int write_statusz(void *context, const struct head *request, const struct
     return write_zpage(context, ZPAGE_STATUSZ, request, t, body, content_type);
 }
 
+/* ---- Tokens of service accounts ---- */
+
+static int write_token_configuration(void *context, const struct head *request, const struct target *t, struct strbuf *body,
+                                     const char **content_type)
+{
+    (void)request;
+    (void)t;
+    sa_tokens_add_configuration(context, body);
+    *content_type = "application/json";
+    return 200;
+}
+
+static int write_token_keys(void *context, const struct head *request, const struct target *t, struct strbuf *body,
+                            const char **content_type)
+{
+    (void)request;
+    (void)t;
+    sa_tokens_add_jwks(context, body);
+    *content_type = "application/jwk-set+json";
+    return 200;
+}
+
 static void fill_zpages(struct api_pages *p)
 {
     static const char *const paths[] = { "/flagz", "/healthz", "/livez", "/metrics", "/readyz", "/statusz", "/version" };
@@ -266,6 +288,10 @@ struct api_pages *api_pages_new(const struct api_pages_options *o)
     add(p, "/version", false, write_json, &p->version);
     add(p, "/version/", false, write_json, &p->version);
     add(p, "/", false, write_json, &p->index);
+    if (o->tokens) {
+        add(p, "/.well-known/openid-configuration", false, write_token_configuration, o->tokens);
+        add(p, "/openid/v1/jwks", false, write_token_keys, o->tokens);
+    }
     if (gate_on(o->gates, GATE_ComponentFlagz))
         add(p, "/flagz", false, write_flagz, p);
     if (gate_on(o->gates, GATE_ComponentStatusz))

@@ -20,7 +20,7 @@ struct api_pages_options {
     struct component_build build;
     struct metrics *metrics, *slis; /* of /metrics and /metrics/slis */
     struct api_health *health;
-    bool tokens; /* the pages about tokens of service accounts are served: they are listed */
+    struct sa_tokens *tokens; /* whose pages are served; NULL: none */
     uint64_t seed;
 };
 

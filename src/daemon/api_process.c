@@ -343,8 +343,14 @@ static enum err_code make_authn(struct process *p, struct err *e)
         .proxy_group_headers = list_of(&f->requestheader_group_headers),
         .proxy_extra_prefixes = list_of(&f->requestheader_extra_headers_prefix),
         .anonymous = apiserver_takes_anonymous(f),
+        .anonymous_health = true,
     };
     return api_authn_new(&o, &p->authn, e);
+}
+
+static enum authz_verdict may(void *context, struct arena *a, const struct authz_attributes *q, struct str *ret_reason)
+{
+    return api_authz_decide(context, a, q, ret_reason);
 }
 
 static enum err_code make_guards(struct process *p, struct err *e)
@@ -354,9 +360,11 @@ static enum err_code make_guards(struct process *p, struct err *e)
     struct flag_strings enable = p->flags->enable_admission_plugins;
     for (size_t i = 0; i < p->flags->admission_control.n; i++)
         flag_strings_push(&p->arena, &enable, p->flags->admission_control.at[i]);
-    struct admission_options a = { .enable = texts(p, &enable),
-                                   .disable = texts(p, &p->flags->disable_admission_plugins) };
-    if (make_tokens(p, e) || api_authz_new(&z, &p->authz, e) || admission_new(&a, &p->admission, e))
+    if (make_tokens(p, e) || api_authz_new(&z, &p->authz, e))
+        return e->code;
+    struct admission_options a = { .enable = texts(p, &enable), .authorize = may, .authorize_context = p->authz,
+                                   .disable = texts(p, &p->flags->disable_admission_plugins), .metrics = p->metrics };
+    if (admission_new(&a, &p->admission, e))
         return e->code;
     return ERR_OK;
 }
@@ -385,7 +393,7 @@ static void make_pages(struct process *p)
                     &p->arena);
     p->pages = api_pages_new(&(struct api_pages_options){ .loop = p->loop, .flags = p->flags, .gates = p->o->gates,
                                                           .build = p->o->build, .metrics = p->metrics, .slis = p->slis,
-                                                          .health = &p->health, .tokens = true, .seed = p->seed });
+                                                          .health = &p->health, .tokens = p->tokens, .seed = p->seed });
 }
 
 static int64_t ms(int64_t ns)

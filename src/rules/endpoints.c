@@ -267,7 +267,6 @@ static void validate_slice_update(const struct rules_context *c, const struct va
                                   struct field_errors *errs)
 {
     struct place old_root = place_root(c, old, errs);
-    rules_check_meta_update(c, new, old, errs);
     check_slice(c, new, &old_root, errs);
 }
 

@@ -251,7 +251,6 @@ static void check_mandatory(const struct rules_context *c, const struct value *n
 static void validate_schema_update(const struct rules_context *c, const struct value *new, const struct value *old,
                                    struct field_errors *errs)
 {
-    rules_check_meta_update(c, new, old, errs);
     validate_schema(c, new, errs);
     check_mandatory(c, new, old, errs);
 }
@@ -259,8 +258,8 @@ static void validate_schema_update(const struct rules_context *c, const struct v
 static void validate_status(const struct rules_context *c, const struct value *new, const struct value *old,
                             struct field_errors *errs)
 {
+    (void)old;
     struct place root = place_root(c, new, errs);
-    rules_check_meta_update(c, new, old, errs);
     check_conditions(&root);
 }
 
@@ -390,7 +389,6 @@ static void validate_level_update(const struct rules_context *c, const struct va
                                   struct field_errors *errs)
 {
     struct place root = place_root(c, new, errs);
-    rules_check_meta_update(c, new, old, errs);
     check_whole_level(c, new, errs);
     check_mandatory_level(c, new, old, errs);
     check_conditions(&root);

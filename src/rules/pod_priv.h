@@ -157,6 +157,8 @@ void pod_check_lifecycle(struct pod_check *k, const struct value *lifecycle, con
 
 void pod_check_requirements(struct pod_check *k, const struct value *requirements, const struct field_path *at);
 void pod_check_whole_resources(struct pod_check *k, const struct field_path *at);
+/* Overhead is checked as limits of a container. */
+void pod_check_overhead(struct pod_check *k, const struct field_path *at);
 void pod_check_resource_claims(struct pod_check *k, const struct field_path *at);
 bool pod_is_huge_page(struct str resource);
 bool pod_uses_indivisible_pages(const struct value *amounts);

@@ -228,11 +228,23 @@ static void check_amounts(struct requirements *r)
         field_forbidden(r->errs, r->at, STR("HugePages require cpu or memory"));
 }
 
+static void check_overhead(const struct value *amounts, bool lenient_pages, const struct field_path *at,
+                           struct field_errors *errs)
+{
+    static const struct value none = { .kind = VALUE_ABSENT };
+    struct requirements r = { .limits = amounts, .requests = &none, .name = check_container_name,
+                              .lenient_pages = lenient_pages, .at = at, .errs = errs };
+    check_amounts(&r);
+}
+
+void pod_check_overhead(struct pod_check *k, const struct field_path *at)
+{
+    check_overhead(GET(k->spec, PodSpec, overhead), k->lenient.indivisible_huge_pages, at, k->errs);
+}
+
 void rules_check_overhead(const struct value *amounts, const struct field_path *at, struct field_errors *errs)
 {
-    struct value none = { .kind = VALUE_ABSENT };
-    struct requirements r = { .limits = amounts, .requests = &none, .name = check_container_name, .at = at, .errs = errs };
-    check_amounts(&r);
+    check_overhead(amounts, false, at, errs);
 }
 
 /* ---- Claims that a container uses ---- */

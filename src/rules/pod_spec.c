@@ -197,7 +197,7 @@ static void check_pod_fields(struct pod_check *k, const struct field_path *at)
     check_hostname_override(k, AT(at, "hostnameOverride"));
     check_names(k, at);
     check_preemption(k, AT(at, "preemptionPolicy"));
-    rules_check_overhead(GET(k->spec, PodSpec, overhead), AT(at, "overhead"), k->errs);
+    pod_check_overhead(k, AT(at, "overhead"));
     pod_check_os(k, at);
     pod_check_file_keys(k, at);
 }

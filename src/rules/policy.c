@@ -251,7 +251,7 @@ static void validate_policy(const struct rules_context *c, const struct value *n
 static void validate_policy_update(const struct rules_context *c, const struct value *new, const struct value *old,
                                    struct field_errors *errs)
 {
-    rules_check_meta_update(c, new, old, errs);
+    (void)old;
     validate_policy(c, new, errs);
 }
 
@@ -261,7 +261,7 @@ static void validate_policy_status(const struct rules_context *c, const struct v
     struct place root = place_root(c, new, errs), status = place_child(&root, "status");
     struct place checking = place_child(&status, "typeChecking"), list = place_child(&checking, "expressionWarnings");
     struct place conditions = place_child(&status, "conditions");
-    rules_check_meta_update(c, new, old, errs);
+    (void)old;
     for (uint32_t i = 0; i < place_n(&list); i++) {
         struct place one = place_item(&list, i), warning = place_child(&one, "warning");
         struct place ref = place_child(&one, "fieldRef");
@@ -324,7 +324,7 @@ static void validate_mutating(const struct rules_context *c, const struct value 
 static void validate_mutating_update(const struct rules_context *c, const struct value *new, const struct value *old,
                                      struct field_errors *errs)
 {
-    rules_check_meta_update(c, new, old, errs);
+    (void)old;
     validate_mutating(c, new, errs);
 }
 
@@ -389,7 +389,7 @@ static void validate_binding(const struct rules_context *c, const struct value *
 static void validate_binding_update(const struct rules_context *c, const struct value *new, const struct value *old,
                                     struct field_errors *errs)
 {
-    rules_check_meta_update(c, new, old, errs);
+    (void)old;
     validate_binding(c, new, errs);
 }
 

@@ -34,6 +34,15 @@ static void check_rules(const struct rules_context *c, const struct place *root)
     }
 }
 
+static bool can_be_made(const struct place *selector)
+{
+    struct field_errors none;
+    field_errors_init(&none, selector->errs->arena);
+    struct place quiet = *selector;
+    quiet.errs = &none;
+    return place_check_selector(&quiet, false);
+}
+
 /* A selector that cannot be made is an error of its own, which shows nothing. */
 static void check_aggregation(const struct place *root, bool any_values)
 {
@@ -45,7 +54,8 @@ static void check_aggregation(const struct place *root, bool any_values)
         place_required(&selectors, "at least one clusterRoleSelector required if aggregationRule is non-nil");
     for (uint32_t i = 0; i < place_n(&selectors); i++) {
         struct place selector = place_item(&selectors, i);
-        if (!place_check_selector(&selector, any_values))
+        place_check_selector(&selector, any_values);
+        if (!can_be_made(&selector))
             field_invalid(root->errs, &selector.path, field_json(STR("null")), STR("invalid label selector."));
     }
 }
@@ -66,7 +76,7 @@ static bool has_odd_selector(const struct rules_context *c, const struct value *
     struct place selectors = place_child(&aggregation, "clusterRoleSelectors");
     for (uint32_t i = 0; i < place_n(&selectors); i++) {
         struct place selector = place_item(&selectors, i);
-        if (!place_check_selector(&selector, false))
+        if (!can_be_made(&selector))
             return true;
     }
     return false;

@@ -375,7 +375,6 @@ static void validate_update(const struct rules_context *c, const struct value *n
                             struct field_errors *errs)
 {
     struct leniency lenient = leniency_of(c, old);
-    rules_check_meta_update(c, new, old, errs);
     check_configuration(c, new, &lenient, errs);
 }
 

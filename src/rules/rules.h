@@ -5,7 +5,9 @@
  * are generic values of the stored type; a kind that is served in two versions is converted before (rules/convert.h).
  *
  *     prepare   sets and resets what is the server's: a changed copy (api/edit.h)
- *     validate  appends field errors with upstream's texts, metadata included: rules_check_meta, rules_check_meta_update
+ *     validate  appends field errors with upstream's texts, metadata included: rules_check_meta, rules_check_meta_update.
+ *               Before validate_update whoever writes calls rules_check_meta_update for all kinds; rules repeat it where
+ *               upstream's do, as repeated causes can be seen
  *     warn      appends texts for Warning headers
  *
  * Kinds without an entry, and functions that are NULL: nothing is prepared, metadata alone is checked.

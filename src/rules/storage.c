@@ -377,7 +377,6 @@ static void validate_node_update(const struct rules_context *c, const struct val
     struct place old_root = place_root(c, old, errs), old_spec = place_child(&old_root, "spec");
     struct place old_list = place_child(&old_spec, "drivers");
     struct map_str by_name;
-    rules_check_meta_update(c, new, old, errs);
     validate_node(c, new, errs);
     map_str_init(&by_name);
     for (uint32_t i = 0; i < place_n(&list); i++) {
@@ -500,7 +499,6 @@ static void validate_attachment_update(const struct rules_context *c, const stru
 {
     struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
     struct place old_root = place_root(c, old, errs), old_spec = place_child(&old_root, "spec");
-    rules_check_meta_update(c, new, old, errs);
     validate_attachment(c, new, errs);
     place_check_immutable(&spec, &old_spec);
 }

@@ -312,7 +312,6 @@ static void validate_update(const struct rules_context *c, const struct value *n
     struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
     struct place old_root = place_root(c, old, errs), old_spec = place_child(&old_root, "spec");
     bool odd = has_odd_node_labels(&old_spec);
-    rules_check_meta_update(c, new, old, errs);
     check_volume(c, new, odd, errs);
     check_mount_options(&root, &spec);
     check_volume(c, new, odd, errs); /* twice, as upstream does: causes are listed twice, too */

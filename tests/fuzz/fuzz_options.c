@@ -11,6 +11,7 @@
 #include "cmd/explain_remote.h"
 #include "cmd/setup.h"
 #include "cmd/simulate_options.h"
+#include "config/apiserver_check.h"
 #include "config/scheduler_options.h"
 #include "tests/test.h"
 
@@ -165,6 +166,36 @@ static int parse_scheduler(const struct command *c, int argc, char **argv)
     return code;
 }
 
+static int parse_apiserver(const struct command *c, int argc, char **argv)
+{
+    struct arena a;
+    struct err e;
+    struct apiserver_flags f;
+    struct scheduler_flags shared;
+    struct gates g;
+    struct flag_strings warnings = { 0 };
+    struct str cidr;
+    arena_init(&a);
+    err_init(&e, &a);
+    bool failed = apiserver_flags_parse(&f, &a, argc, argv, &e);
+    if (!failed)
+        apiserver_flags_shared(&f, &a, &shared);
+    failed = failed || scheduler_options_gates(&shared, &g, &e) || apiserver_check_flags(&f, &g, &warnings, &e) ||
+             apiserver_check_cidr(&f, &cidr, &e);
+    if (!failed)
+        apiserver_modes(&f, &a);
+    int code = cmd_fail(c, 1, "%s", failed ? e.message : "no server");
+    arena_fini(&a);
+    return code;
+}
+
+int etcd_run(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return 1;
+}
+
 static int run_nothing(const struct command *c, int argc, char **argv)
 {
     (void)argc;
@@ -173,6 +204,7 @@ static int run_nothing(const struct command *c, int argc, char **argv)
 }
 
 const struct command simulate_command = { "simulate", "", simulate_help, parse_simulate };
+const struct command apiserver_command = { "apiserver", "", NULL, parse_apiserver };
 const struct command scheduler_command = { "scheduler", "", NULL, parse_scheduler };
 const struct command bench_command = { "bench", "", "help", run_nothing };
 const struct command replay_command = { "replay", "", "help", run_nothing };

@@ -42,6 +42,9 @@ claims.status("bad results", {"status": {"allocation": {"devices": {"results": [
                                                 "nodeSelector": {"nodeSelectorTerms": []}}}})
 claims.status("the allocation changes", {"status.allocation.devices.results.0.device": "y"}, was={"status": ALLOCATED})
 claims.status("deallocated", {"status": {}}, was={"status": ALLOCATED})
+DELETED = {"metadata.finalizers": ["a.b/c"], "metadata.deletionTimestamp": "2026-01-01T00:00:00Z"}
+claims.status("a new consumer of a claim that goes", {"status": {**ALLOCATED, "reservedFor": [CONSUMER]}}, was={"status": ALLOCATED, **DELETED})
+claims.status("an old consumer of a claim that goes", {"status": {**ALLOCATED, "reservedFor": [CONSUMER]}}, was={"status": {**ALLOCATED, "reservedFor": [CONSUMER]}, **DELETED})
 DEVICE = {"driver": "d", "pool": "p", "device": "x"}
 claims.status("devices", {"status": {**ALLOCATED, "devices": [dict(DEVICE, networkData={"ips": ["10.0.0.1/24"]}, data={"a": 1})]}})
 claims.status("bad networks", {"status": {**ALLOCATED, "devices": [dict(DEVICE, networkData={"ips": ["10.0.0.1", "10.0.0.1/024", "10.0.0.1/24", "10.0.0.1/24"], "interfaceName": "x" * 300, "hardwareAddress": "y" * 200},
@@ -75,6 +78,14 @@ slices.create("counters and devices", {"spec.sharedCounters": [{"name": "c", "co
 slices.create("counters", {"spec.devices": DROP, "spec.sharedCounters": [{"name": "c", "counters": {"a": {"value": "1"}}}, {"name": "c", "counters": {"A_": {"value": "1"}}}, {"name": "", "counters": {}}]})
 slices.create("devices", {"spec.devices": [{"name": "X_"}, {"name": "x"}, {"name": "x"}]})
 slices.create("too many devices", {"spec.devices": [{"name": "x%d" % i} for i in range(129)]})
+TAINTED = {"taints": [{"key": "a", "effect": "None", "timeAdded": "2026-01-01T00:00:00Z"}]}
+slices.create("as many devices with taints as may be", {"spec.devices": [{"name": "x%d" % i, **TAINTED} for i in range(64)]})
+slices.create("too many devices with taints", {"spec.devices": [{"name": "x%d" % i, **TAINTED} for i in range(65)]})
+slices.create("as many devices as may be", {"spec.devices": [{"name": "x%d" % i} for i in range(128)]})
+slices.create("too many taints", {"spec.devices": [{"name": "x", "taints": TAINTED["taints"] * 17}]})
+slices.create("long names", {"spec.devices": [{"name": "x", "attributes": {"a" * 64 + ".b/" + "c" * 33: {"int": 1}}}]})
+slices.create("too many counters", {"spec.devices": DROP, "spec.sharedCounters": [{"name": "c", "counters": {"a%d" % i: {"value": "1"} for i in range(33)}}]})
+slices.create("too many sets", {"spec.devices": DROP, "spec.sharedCounters": [{"name": "c%d" % i, "counters": {"a": {"value": "1"}}} for i in range(9)]})
 slices.create("attributes", {"spec.devices": [{"name": "x", "attributes": {"a.b/c": {"string": "v"}}}, {"name": "y", "attributes": {"d": {"version": "1.2.3-rc.1+b"}}}, {"name": "z", "attributes": {"d": {"version": "01.2"}}},
                                               {"name": "v", "attributes": {"d": {}}}, {"name": "u", "attributes": {"d e": {"int": 1}}}, {"name": "t", "attributes": {"d": {"string": "x" * 65}}}]})
 slices.create("two values", {"spec.devices": [{"name": "x", "attributes": {"a": {"string": "v", "int": 1}}}]})

@@ -138,10 +138,9 @@ static struct value play_update(struct play *p, struct value new, const struct v
     if (prepare)
         new = prepare(&p->context, &new, old);
     new = complete_update(p, new, old);
+    rules_check_meta_update(&p->context, &new, old, errs); /* of every kind, before its own rules */
     if (validate)
         validate(&p->context, &new, old, errs);
-    else
-        rules_check_meta_update(&p->context, &new, old, errs);
     if (!errs->n && warn)
         warn(&p->context, &new, old);
     return new;

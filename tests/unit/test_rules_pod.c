@@ -246,6 +246,8 @@ static const struct {
       TEMPLATE("", FULL ",\"overhead\":{\"hugepages-2Mi\":\"3Mi\"}"), NULL,
       "[spec.template.spec.overhead.limits[hugepages-2Mi]: Invalid value: \"3Mi\": 3Mi is not positive integer multiple of hugepages-2Mi, "
       "spec.template.spec.overhead: Forbidden: HugePages require cpu or memory]" },
+    { "pages that were there before", TEMPLATE("", FULL ",\"overhead\":{\"cpu\":\"1\",\"hugepages-2Mi\":\"3Mi\"}"),
+      TEMPLATE("", FULL ",\"overhead\":{\"cpu\":\"1\",\"hugepages-2Mi\":\"3Mi\"}"), "" },
 };
 
 TEST(templates_are_checked)

@@ -109,7 +109,6 @@ TEST(watches_and_refusals)
     server_metrics_terminated(w.m, &r, "", 429);
     server_metrics_watch_event(w.m, stored_resource("pods", ""), 3000);
     server_metrics_inflight(w.m, 3, 1);
-    server_metrics_admission(w.m, "Priority", "CREATE", "admit", true, 0.001);
     check_line(&w, "a watch", "apiserver_longrunning_requests{component=\"apiserver\",group=\"\",resource=\"pods\","
                               "scope=\"cluster\",subresource=\"\",verb=\"WATCH\",version=\"v1\"} 1");
     check_line(&w, "a refusal", "apiserver_request_terminations_total{code=\"429\",component=\"apiserver\",group=\"\","
@@ -117,8 +116,6 @@ TEST(watches_and_refusals)
     check_line(&w, "an event", "apiserver_watch_events_total{group=\"\",resource=\"pods\",version=\"v1\"} 1");
     check_line(&w, "reading", "apiserver_current_inflight_requests{request_kind=\"readOnly\"} 3");
     check_line(&w, "writing", "apiserver_current_inflight_requests{request_kind=\"mutating\"} 1");
-    check_line(&w, "admission", "apiserver_admission_controller_admission_duration_seconds_count{name=\"Priority\","
-                                "operation=\"CREATE\",rejected=\"true\",type=\"admit\"} 1");
     world_fini(&w);
 }
 
