@@ -37,8 +37,10 @@ static void add(struct list_of *l, const char *plural, const char *group, const 
         v = edit_set(l->arena, r->type, &v, "metadata.namespace", edit_text(namespace));
     const struct value *status = value_path(r->type, &v, "status");
     l->at = arena_array_more(l->arena, l->at, l->n, &l->cap, sizeof(*l->at));
-    l->at[l->n++] = (struct bootstrap_object){ r, str_of(namespace), str_of(name), v, status->kind != VALUE_ABSENT };
+    l->at[l->n++] = (struct bootstrap_object){ r, str_of(namespace), str_of(name), v, status->kind != VALUE_ABSENT, false };
 }
+
+enum { DATE_LENGTH = 10 }; /* of "2026-01-31", with which a time begins */
 
 static const char *now_text(struct list_of *l)
 {
@@ -278,6 +280,14 @@ static void add_api_services(struct list_of *l)
                 add_api_service(l, &schema_resources[i], groups[k].priority);
 }
 
+/* Since when uses of service accounts' tokens in secrets are noted at the secret: whoever cleans them up counts from there. */
+static void add_token_tracking(struct list_of *l)
+{
+    add(l, "configmaps", "", "kube-system", "kube-apiserver-legacy-service-account-token-tracking",
+        TEXT(l, "{\"data\":{\"since\":\"%.*s\"}}", DATE_LENGTH, now_text(l)));
+    l->at[l->n - 1].stays = true;
+}
+
 /* ---- Who is trusted, for servers that delegate to this one ---- */
 
 static void add_text_member(struct strbuf *b, const char *name, struct str text)
@@ -335,6 +345,7 @@ struct bootstrap_object *bootstrap_objects(struct arena *a, const struct bootstr
     add_flow_schemas(&l);
     add_own_service(&l);
     add_api_services(&l);
+    add_token_tracking(&l);
     add_trust(&l);
     *ret_n = l.n;
     return l.at;

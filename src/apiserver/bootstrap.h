@@ -27,6 +27,7 @@ struct bootstrap_object {
     struct str namespace, name; /* no namespace: empty */
     struct value value;         /* of the resource's type, with kind and apiVersion */
     bool has_status;            /* a plain create would drop it: it is written after it, or with it */
+    bool stays;                 /* once it is there, its contents are history */
 };
 
 struct bootstrap_object *bootstrap_objects(struct arena *a, const struct bootstrap_options *o, size_t *ret_n);

@@ -27,10 +27,10 @@ static void take_cause(struct operation *op, const char *message)
     op->n_causes = 1;
 }
 
-/* The patched object, of the served type, with its defaults; what it changed belongs to who patches. */
-static enum err_code patched(struct operation *op, const struct value *live, struct value *ret_value)
+/* With its defaults; what it changed belongs to who patches. */
+static enum err_code patched(struct operation *op, const struct type *t, const struct apply_manager *m,
+                             const struct value *live, struct value *ret_value)
 {
-    const struct type *t = op->resource->type;
     struct work work = work_init(PATCH_BYTES_MAX);
     struct patch p = { .work = &work, .type = type_of_patch(op->patch_form), .validation = op->write.field_validation,
                        .body = op->body };
@@ -43,8 +43,7 @@ static enum err_code patched(struct operation *op, const struct value *live, str
     for (unsigned i = 0; i < outcome.n_warnings; i++)
         warnings_add(&op->warnings, "%s", outcome.warnings[i]);
     struct value v = defaults_apply(op->arena, t, &outcome.object);
-    struct apply_manager m = registry_manager(op);
-    *ret_value = apply_note_update(op->arena, t, live, &v, &m);
+    *ret_value = apply_note_update(op->arena, t, live, &v, m);
     return ERR_OK;
 }
 
@@ -78,15 +77,14 @@ static enum err_code check_strict(struct operation *op)
     return ERR_OK;
 }
 
-static enum err_code applied(struct operation *op, const struct value *live, struct value *ret_value)
+static enum err_code applied(struct operation *op, const struct type *t, const struct apply_manager *m,
+                             const struct value *live, struct value *ret_value)
 {
-    const struct type *t = op->resource->type;
     struct work work = work_init(REQUEST_BYTES_MAX);
-    struct apply_manager m = registry_manager(op);
-    struct apply_patch p = { .work = &work, .body = op->body, .kind = op->resource->kind, .api_version = m.api_version,
+    struct apply_patch p = { .work = &work, .body = op->body, .kind = t->kind, .api_version = m->api_version,
                              .force = op->write.force == MAYBE_TRUE };
     struct apply_outcome outcome = { 0 };
-    if (apply_merge(op->arena, t, live, &p, &m, &outcome, &op->err))
+    if (apply_merge(op->arena, t, live, &p, m, &outcome, &op->err))
         return op->err.code == ERR_CONFLICT && outcome.n_conflicts ? refuse_conflicts(op, &outcome) : op->err.code;
     if (check_strict(op))
         return op->err.code;
@@ -95,6 +93,12 @@ static enum err_code applied(struct operation *op, const struct value *live, str
 }
 
 /* ---- Both ---- */
+
+enum err_code registry_patched(struct operation *op, const struct type *t, const struct apply_manager *m,
+                               const struct value *live, struct value *ret_value)
+{
+    return op->patch_form == PATCH_FORM_APPLY ? applied(op, t, m, live, ret_value) : patched(op, t, m, live, ret_value);
+}
 
 static enum err_code refuse_uid(struct operation *op, const struct value *v)
 {
@@ -105,14 +109,14 @@ static enum err_code refuse_uid(struct operation *op, const struct value *v)
 static enum err_code attempt_patch(struct operation *op)
 {
     const struct type *served = op->resource->type;
-    bool apply = op->patch_form == PATCH_FORM_APPLY;
+    struct apply_manager m = registry_manager(op);
     struct value live, v, stored;
     const struct value *old = registry_current(op);
-    if (!old && (!apply || op->subresource))
+    if (!old && (op->patch_form != PATCH_FORM_APPLY || op->subresource))
         return registry_not_found(op);
     if (old)
         live = registry_from_stored(op, old);
-    if (apply ? applied(op, old ? &live : NULL, &v) : patched(op, &live, &v))
+    if (registry_patched(op, served, &m, old ? &live : NULL, &v))
         return op->err.code;
     if (!old && meta_text(served, &v, "uid").n)
         return refuse_uid(op, &v);

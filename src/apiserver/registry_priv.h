@@ -68,6 +68,10 @@ enum err_code registry_store_changed(struct operation *op, const struct value *o
 enum err_code registry_to_stored(struct operation *op, const struct value *served, struct value *ret_value);
 struct value registry_from_stored(struct operation *op, const struct value *stored);
 struct apply_manager registry_manager(struct operation *op);
+/* The request's patch of `live`, a value of the type in which the request speaks, by `m`: with defaults and managedFields. Only
+ * an apply patch makes something out of nothing, live = NULL. */
+enum err_code registry_patched(struct operation *op, const struct type *t, const struct apply_manager *m,
+                               const struct value *live, struct value *ret_value);
 
 /* metadata of a value of any type that has it. */
 struct str meta_text(const struct type *t, const struct value *v, const char *field);

@@ -5,7 +5,6 @@
 #include "api/label_selector.h"
 #include "apiserver/registry_priv.h"
 #include "apiserver/subresource.h"
-#include "patch/patch.h"
 
 static const struct type *scale_type(void)
 {
@@ -92,6 +91,24 @@ static enum err_code check_scale(struct operation *op, const struct value *scale
     return op->errs.n ? status_invalid("Scale.autoscaling", arena_cstr(op->arena, op->name), &op->errs, &op->err) : ERR_OK;
 }
 
+/* As which a request writes a scale; the object has the version of its own kind. */
+static struct apply_manager scaler(struct operation *op)
+{
+    struct apply_manager m = registry_manager(op);
+    m.api_version = STR("autoscaling/v1");
+    m.reset_fields = NULL;
+    return m;
+}
+
+/* With those who own its replicas. */
+static struct value managed_scale_of(struct operation *op, const struct value *old)
+{
+    const struct type *t = registry_type(op);
+    struct value scale = scale_of(op, t, old);
+    return meta_set(op->arena, scale_type(), &scale, "managedFields",
+                    apply_scale_managed(op->arena, meta_get(t, old, "managedFields"), registry_manager(op).api_version));
+}
+
 static enum err_code store_scale(struct operation *op, const struct value *old, const struct value *scale)
 {
     const struct type *st = scale_type(), *t = registry_type(op);
@@ -104,8 +121,9 @@ static enum err_code store_scale(struct operation *op, const struct value *old, 
                                  STR_ARG(err_shown(&op->err, uid)), STR_ARG(meta_text(t, old, "uid")));
     struct value v = edit_set(op->arena, t, old, "spec.replicas", replicas->kind == VALUE_INT ? *replicas : value_int(0));
     v = meta_set(op->arena, t, &v, "resourceVersion", value_string(version));
-    struct apply_manager m = registry_manager(op);
-    v = apply_note_update(op->arena, t, old, &v, &m);
+    v = meta_set(op->arena, t, &v, "managedFields",
+                 apply_scale_to_parent(op->arena, meta_get(t, old, "managedFields"), meta_get(st, scale, "managedFields"),
+                                       registry_manager(op).api_version));
     if (registry_admit(op, ADMIT_UPDATE, t, &v, old, false))
         return op->err.code;
     op->show = show_scale;
@@ -122,7 +140,12 @@ static enum err_code attempt_update(struct operation *op)
         return err_set(&op->err, ERR_BAD_REQUEST, "the name of the object (%.*s) does not match the name on the URL (%.*s)",
                        STR_ARG(err_shown(&op->err, name)), STR_ARG(op->name));
     const struct value *old = registry_current(op);
-    return old ? store_scale(op, old, &scale) : registry_not_found(op);
+    if (!old)
+        return registry_not_found(op);
+    struct value live = managed_scale_of(op, old);
+    struct apply_manager m = scaler(op);
+    scale = apply_note_update(op->arena, scale_type(), &live, &scale, &m);
+    return store_scale(op, old, &scale);
 }
 
 void scale_update(struct operation *op)
@@ -135,17 +158,9 @@ static enum err_code attempt_patch(struct operation *op)
     const struct value *old = registry_current(op);
     if (!old)
         return registry_not_found(op);
-    if (op->patch_form == PATCH_FORM_APPLY)
-        return err_set(&op->err, ERR_UNSUPPORTED_MEDIA_TYPE, "415: Unsupported Media Type");
-    struct value scale = scale_of(op, registry_type(op), old);
-    struct work work = work_init(PATCH_BYTES_MAX);
-    struct patch p = { .work = &work, .validation = op->write.field_validation, .body = op->body };
-    p.type = op->patch_form == PATCH_FORM_JSON ? PATCH_TYPE_JSON
-             : op->patch_form == PATCH_FORM_MERGE ? PATCH_TYPE_MERGE : PATCH_TYPE_STRATEGIC;
-    struct patch_outcome outcome;
-    if (patch_apply(op->arena, scale_type(), &scale, &p, &outcome, &op->err))
-        return op->err.code;
-    return store_scale(op, old, &outcome.object);
+    struct value live = managed_scale_of(op, old), scale;
+    struct apply_manager m = scaler(op);
+    return registry_patched(op, scale_type(), &m, &live, &scale) ? op->err.code : store_scale(op, old, &scale);
 }
 
 void scale_patch(struct operation *op)

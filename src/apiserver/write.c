@@ -203,6 +203,7 @@ enum err_code registry_store_new(struct operation *op, struct value v)
     const struct type *t = registry_type(op);
     const struct kind_rules *k = registry_kind_rules(op);
     struct rules_context c = registry_rules(op, t);
+    uint64_t version;
     if (registry_admit(op, ADMIT_CREATE, t, &v, NULL, false) || check_grants(op, &v, NULL))
         return op->err.code;
     bool makes_name = meta_text(t, &v, "name").n == 0 && meta_text(t, &v, "generateName").n > 0;
@@ -216,7 +217,7 @@ enum err_code registry_store_new(struct operation *op, struct value v)
     op->name = meta_text(t, &v, "name");
     if (registry_admit(op, ADMIT_CREATE, t, &v, NULL, true))
         return op->err.code;
-    if (meta_text(t, &v, "resourceVersion").n)
+    if (!op->write.dry_run && parse_length(meta_text(t, &v, "resourceVersion"), &version) && version)
         return err_set(&op->err, ERR_UNKNOWN, "resourceVersion should not be set on objects to be created");
     const struct value *there = registry_current(op);
     if (op->server->o.default_accounts && str_is(op->resource->plural, "namespaces"))

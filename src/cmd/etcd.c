@@ -1,14 +1,18 @@
 /* cmd/etcd.c - what a link named etcd runs: a place holder for test suites that start an etcd beside an API server.
  *
  * berth's API server has a store of its own. A suite that starts etcd first, and waits for it, gets something that says
- * it is healthy and ends when it is told to; nothing is stored. Flags of etcd are taken, and all but one are passed
+ * it is healthy and ends when it is told to; nothing is stored. An API server that is told its address keeps its own
+ * store in the folder that etcd was given (daemon/etcd_beside.h). Flags of etcd are taken, and all but two are passed
  * over. */
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "cmd/cmd.h"
+#include "daemon/etcd_beside.h"
 #include "http/loop.h"
 #include "http/server.h"
 
@@ -19,23 +23,27 @@ static const char help[] =
     "  etcd [flags of etcd]\n\n"
     "Flags:\n"
     "  --listen-client-urls URL   where it answers; the first counts (default http://127.0.0.1:2379)\n"
+    "  --data-dir FOLDER          where an API server beside it keeps its store (default default.etcd)\n"
     "  all others of etcd are taken and have no effect\n";
 
 struct place_holder {
     struct loop *loop;
     struct server *server;
     uv_signal_t signals[2];
+    struct str folder; /* from the root on: an API server may have been started elsewhere */
     uint32_t n_open;
     bool stopping;
 };
 
 static void answer(void *context, struct stream *s, const struct head *request)
 {
-    (void)context;
+    const struct place_holder *p = context;
     if (str_is(request->target, "/health") || str_starts(request->target, STR("/health?")))
         stream_respond(s, 200, "application/json", STR("{\"health\":\"true\",\"reason\":\"\"}"));
     else if (str_is(request->target, "/version"))
         stream_respond(s, 200, "application/json", STR("{\"etcdserver\":\"3.6.0\",\"etcdcluster\":\"3.6.0\"}"));
+    else if (str_is(request->target, ETCD_BESIDE_PATH))
+        stream_respond(s, 200, "text/plain; charset=utf-8", p->folder);
     else
         stream_respond(s, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
 }
@@ -82,9 +90,16 @@ static const char *address_of(struct arena *a, const char *urls)
     return arena_cstr(a, str_first(text, str_index(text, '/')));
 }
 
-static int serve(const char *address, struct arena *a)
+static struct str whole_path(struct arena *a, const char *folder)
 {
-    struct place_holder p = { .loop = loop_new(NULL) };
+    char here[PATH_MAX];
+    bool is_whole = folder[0] == '/' || !getcwd(here, sizeof(here));
+    return str_of(is_whole ? folder : arena_printf(a, "%s/%s", here, folder));
+}
+
+static int serve(const char *address, const char *folder, struct arena *a)
+{
+    struct place_holder p = { .loop = loop_new(NULL), .folder = whole_path(a, folder) };
     struct err e;
     err_init(&e, a);
     signal(SIGPIPE, SIG_IGN);
@@ -104,23 +119,29 @@ static int serve(const char *address, struct arena *a)
     return 0;
 }
 
+/* The value of a flag, "--flag value" or "--flag=value"; of several the last. */
+static const char *flag_value(int argc, char **argv, const char *flag, const char *otherwise)
+{
+    size_t n = strlen(flag);
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], flag) == 0 && i + 1 < argc)
+            otherwise = argv[i + 1];
+        else if (strncmp(argv[i], flag, n) == 0 && argv[i][n] == '=')
+            otherwise = argv[i] + n + 1;
+    return otherwise;
+}
+
 int etcd_run(int argc, char **argv)
 {
     static const char flag[] = "--listen-client-urls";
-    const char *urls = "http://127.0.0.1:2379";
     struct arena a;
-    arena_init(&a);
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
             return cmd_print(NULL, CMD_TEXT, str_of(help));
-        if (strcmp(argv[i], flag) == 0 && i + 1 < argc)
-            urls = argv[i + 1];
-        else if (strncmp(argv[i], flag, sizeof(flag) - 1) == 0 && argv[i][sizeof(flag) - 1] == '=')
-            urls = argv[i] + sizeof(flag);
-    }
-    const char *address = address_of(&a, urls);
-    int code = address ? serve(address, &a) : cmd_fail(NULL, EXIT_USAGE, "etcd: %s %s: not an http:// "
-                                                                         "address", flag, urls);
+    arena_init(&a);
+    const char *urls = flag_value(argc, argv, flag, "http://127.0.0.1:2379"), *address = address_of(&a, urls);
+    int code = address ? serve(address, flag_value(argc, argv, "--data-dir", "default.etcd"), &a)
+                       : cmd_fail(NULL, EXIT_USAGE, "etcd: %s %s: not an http:// address", flag, urls);
     arena_fini(&a);
     return code;
 }

@@ -88,8 +88,9 @@ static const struct flag etcd[] = {
     IDLE(STRING, "etcd-keyfile", NULL, "Key of the client certificate for etcd."),
     IDLE(STRING, "etcd-prefix", "/registry", "What all keys in etcd begin with."),
     IDLE(DURATION, "etcd-readycheck-timeout", "2s", "How long etcd may take for a readiness check."),
-    IDLE(STRINGS, "etcd-servers", NULL,
-        "Addresses of etcd. berth has a store of its own (--data-dir) and does not talk to etcd."),
+    IDLE_MEMBER(STRINGS, etcd_servers, "etcd-servers", NULL,
+        "Addresses of etcd. berth has a store of its own (--data-dir). It only asks the first one, on this machine, whether "
+        "it is berth's place holder for etcd, beside which the store then lies."),
     IDLE(STRINGS, "etcd-servers-overrides", NULL,
         "Other etcd servers for single resources, group/resource#servers."),
     IDLE(INT, "lease-reuse-duration-seconds", "60",
@@ -347,8 +348,8 @@ static const struct flag berth[] = {
         "none. There are garbage-collector-controller, namespace-controller, "
         "root-ca-certificate-publisher-controller and serviceaccount-controller."),
     ROW(STRING, data_dir, "data-dir", NULL,
-        "Folder of the store; made when it is not there. Without it berth/apiserver below the user's state "
-        "directory, XDG_STATE_HOME or ~/.local/state."),
+        "Folder of the store; made when it is not there. Without it that of berth's place holder for etcd, if one is at "
+        "--etcd-servers, otherwise berth/apiserver below the user's state directory, XDG_STATE_HOME or ~/.local/state."),
     ROW(BOOL, memory, "memory", NULL,
         "Keeps everything in memory: nothing is written, and nothing is left when the server ends."),
     ROW(BOOL, relaxed_durability, "relaxed-durability", NULL,

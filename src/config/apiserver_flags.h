@@ -80,6 +80,7 @@ struct apiserver_flags {
     struct str version;
     /* Berth */
     struct flag_strings controllers;
+    struct flag_strings etcd_servers;
     struct str data_dir;
     bool memory, relaxed_durability;
     /* Values of flags that nothing looks at, for those who list them. */

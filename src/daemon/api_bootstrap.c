@@ -53,6 +53,8 @@ static bool bring_up(const struct made *m, const struct value *there, struct are
     bool leads_elsewhere; /* somebody has bound it to another role, and that is respected */
     if (m->role)
         return rbac_bootstrap_reconcile(a, m->role, there, ret_value, &leads_elsewhere);
+    if (m->object->stays)
+        return false;
     const struct type *t = m->object->resource->type;
     struct value v = *there;
     bool changed = false;

@@ -19,6 +19,7 @@
 #include "daemon/api_keys.h"
 #include "daemon/api_pages.h"
 #include "daemon/ca_file.h"
+#include "daemon/etcd_beside.h"
 #include "daemon/memory.h"
 #include "daemon/process_metrics.h"
 #include "daemon/serving.h"
@@ -131,18 +132,32 @@ static void add_durability_metric(struct process *p)
 
 /* ---- The store ---- */
 
-static void find_folders(struct process *p)
+/* NULL: there is no place holder for etcd. */
+static const char *folder_beside(struct process *p)
+{
+    struct flag_strings servers = p->flags->etcd_servers;
+    const char *folder = servers.n ? etcd_beside_folder(p->loop, &p->arena, servers.at[0]) : NULL;
+    return folder ? arena_printf(&p->arena, "%s/berth", folder) : NULL;
+}
+
+static const char *folder_of_user(struct process *p)
 {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    if (state && state[0] == '/')
+        return arena_printf(&p->arena, "%s/berth/apiserver", state);
+    return arena_printf(&p->arena, "%s/.local/state/berth/apiserver", home && home[0] ? home : "/var/lib");
+}
+
+static void find_folders(struct process *p)
+{
     if (p->flags->memory)
         p->data_folder = "";
     else if (p->flags->data_dir.n)
         p->data_folder = text(p, p->flags->data_dir);
-    else if (state && state[0] == '/')
-        p->data_folder = arena_printf(&p->arena, "%s/berth/apiserver", state);
     else
-        p->data_folder = arena_printf(&p->arena, "%s/.local/state/berth/apiserver",
-                                      home && home[0] ? home : "/var/lib");
+        p->data_folder = folder_beside(p);
+    if (!p->data_folder)
+        p->data_folder = folder_of_user(p);
     p->keys_folder = api_keys_folder(p->flags, p->data_folder, &p->arena);
 }
 
@@ -173,7 +188,7 @@ static enum err_code open_store(struct process *p, struct err *e)
     uv_async_init(loop_uv(p->loop), &p->store_news, take_news);
     p->store_news.data = p;
     p->n_open_handles++;
-    if (p->data_folder[0] && lmdb_open(&o, &engine, e))
+    if (p->data_folder[0] && (make_folder_of(p->data_folder, &p->arena, e) || lmdb_open(&o, &engine, e)))
         return err_wrap(e, "--data-dir %s", p->data_folder);
     struct store_options s = { .clock = loop_clock(p->loop), .own_engine = engine, .wake = wake, .context = p };
     if (store_new(&s, &p->store, e))

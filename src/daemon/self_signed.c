@@ -103,25 +103,22 @@ static enum err_code write_text(const char *path, struct str text, mode_t mode, 
     return err_set(e, ERR_IO, "write %s: %s", path, strerror(failed));
 }
 
-static enum err_code make_folder(const char *path, struct arena *a, struct err *e)
+enum err_code make_folder_of(const char *path, struct arena *a, struct err *e)
 {
     char *part = arena_cstr(a, str_of(path));
-    for (char *slash = part + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+    for (char *slash = part + !!part[0]; (slash = strchr(slash, '/')); *slash++ = '/') {
         *slash = '\0';
         if (mkdir(part, 0755) != 0 && errno != EEXIST)
             return err_set(e, ERR_IO, "mkdir %s: %s", part, strerror(errno));
     }
-    if (mkdir(part, 0755) != 0 && errno != EEXIST)
-        return err_set(e, ERR_IO, "mkdir %s: %s", part, strerror(errno));
     return ERR_OK;
 }
 
 enum err_code keep_text(const char *folder, const char *name, struct str text, unsigned mode, struct arena *a,
                         struct err *e)
 {
-    if (make_folder(folder, a, e))
-        return e->code;
-    return write_text(arena_printf(a, "%s/%s", folder, name), text, mode, a, e);
+    const char *path = arena_printf(a, "%s/%s", folder, name);
+    return make_folder_of(path, a, e) ? e->code : write_text(path, text, mode, a, e);
 }
 
 enum err_code self_signed_pair(const struct self_signed_options *o, struct arena *a, struct str *ret_cert_pem,

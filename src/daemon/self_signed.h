@@ -29,5 +29,7 @@ ERR_MUST_CHECK enum err_code self_signed_pair(const struct self_signed_options *
 /* A new file with these rights, whole or not at all; folders on the way to it are made. */
 ERR_MUST_CHECK enum err_code keep_text(const char *folder, const char *name, struct str text, unsigned mode,
                                        struct arena *a, struct err *e);
+/* All folders on the way to a path, without its last part. */
+ERR_MUST_CHECK enum err_code make_folder_of(const char *path, struct arena *a, struct err *e);
 /* False: it is not there or cannot be read. */
 bool read_kept_text(const char *path, struct arena *a, struct str *ret_text);

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The real etcd and kube-apiserver on loopback, and schedulers beside them.
+"""The real etcd and kube-apiserver on loopback, or berth's API server instead, and schedulers beside them.
 
-    tests/peers/trio.py DIR     starts etcd and kube-apiserver with their data in DIR, and ends them on Ctrl-C;
-                                DIR/kubeconfig is then that of an administrator
+    tests/peers/trio.py [--apiserver berth] DIR     starts etcd and kube-apiserver, or `berth apiserver`, with their data in DIR, and
+                                                    ends them on Ctrl-C; DIR/kubeconfig is then that of an administrator
 
 Everything that is started here ends with this process, and is ended by its pid. Ports are taken from PEERS_PORT on (24300),
 below those that the system gives to connections, so that a server that is started again finds its port free.
 """
+import argparse
 import base64
 import ctypes
 import http.client
@@ -162,18 +163,23 @@ class Trio:
                             "--initial-cluster", "default=" + peer, "--log-level", "error", "--unsafe-no-fsync"],
                            self.path("etcd.log"), self.folder)
 
+    def server_command(self):
+        return [os.path.join(self.peers, "kube-apiserver"), "--etcd-servers=http://127.0.0.1:%d" % self.etcd_port]
+
+    def server_flags(self):
+        """What both API servers are given."""
+        return ["--secure-port=%d" % self.port, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
+                "--cert-dir=" + self.path("certs"),
+                "--tls-cert-file=" + self.certs.cert, "--tls-private-key-file=" + self.certs.key,
+                "--token-auth-file=tokens.csv", "--authorization-mode=" + self.authorization,
+                "--service-account-key-file=sa.key", "--service-account-signing-key-file=sa.key",
+                "--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.0.0.0/16",
+                "--disable-admission-plugins=" + self.disabled_admission, "--allow-privileged=true",
+                "--max-requests-inflight=4000", "--max-mutating-requests-inflight=2000",
+                "--audit-policy-file=audit.yaml", "--audit-log-path=" + self.audit_log]
+
     def start_apiserver(self):
-        self.apiserver = launch(
-            [os.path.join(self.peers, "kube-apiserver"), "--etcd-servers=http://127.0.0.1:%d" % self.etcd_port,
-             "--secure-port=%d" % self.port, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
-             "--cert-dir=" + self.path("certs"),
-             "--tls-cert-file=" + self.certs.cert, "--tls-private-key-file=" + self.certs.key,
-             "--token-auth-file=tokens.csv", "--authorization-mode=" + self.authorization,
-             "--service-account-key-file=sa.key", "--service-account-signing-key-file=sa.key",
-             "--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.0.0.0/16",
-             "--disable-admission-plugins=" + self.disabled_admission, "--allow-privileged=true",
-             "--max-requests-inflight=4000", "--max-mutating-requests-inflight=2000",
-             "--audit-policy-file=audit.yaml", "--audit-log-path=" + self.audit_log], self.path("apiserver.log"), self.folder)
+        self.apiserver = launch(self.server_command() + self.server_flags(), self.path("apiserver.log"), self.folder)
         self.write("apiserver.pid", "%d\n" % self.apiserver.pid)
         self.wait_ready()
 
@@ -261,6 +267,20 @@ class Trio:
         self.stop()
 
 
+class OwnTrio(Trio):
+    """`berth apiserver` in place of etcd and kube-apiserver, with the same flags and none of the controllers that it brings along:
+    what a scheduler meets is an API server alone, as there."""
+
+    def start_etcd(self):
+        pass
+
+    def server_command(self):
+        return [berth_program(), "apiserver", "--data-dir=" + self.path("data"), "--controllers="]
+
+
+TRIOS = {"real": Trio, "berth": OwnTrio}
+
+
 ELECTION = {"leaderElect": True, "leaseDuration": "4s", "renewDeadline": "3s", "retryPeriod": "500ms"}
 
 
@@ -346,10 +366,12 @@ def find_peers():
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--apiserver", choices=TRIOS, default="real")
+    parser.add_argument("dir")
+    options = parser.parse_args()
     peers = find_peers() or sys.exit(2)
-    with Trio(peers, sys.argv[1]) as trio:
+    with TRIOS[options.apiserver](peers, options.dir) as trio:
         print("kubeconfig", trio.kubeconfig, flush=True)
         try:
             signal.pause()
