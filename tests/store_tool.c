@@ -47,7 +47,7 @@ int main(int argc, char **argv)
         if (i >= 3 * n && k % 10)
             continue;
         n_asked++;
-        if (store_commit(s, &(struct store_commit){ &w, 1, false }, on_answer, NULL, &e))
+        if (store_commit(s, &(struct store_commit){ .writes = &w, .n_writes = 1 }, on_answer, NULL, &e))
             return 1;
         store_poll(s);
         while (n_asked - n_answers > OPEN_MAX && bell_wait(&bell, -1))

@@ -63,6 +63,7 @@ struct operation {
     uint32_t n_also;
     struct service_hold *hold; /* addresses and ports of the commit under way; or NULL */
     bool creates, removes;    /* what the commit under way does */
+    bool frees;               /* it is a step of a deletion */
     bool goes_on;             /* after it the attempt is made once more: the next step of several */
     int phase;                /* which step; kept between tries */
 };

@@ -7,6 +7,8 @@
 #include "codec/json.h"
 #include "rules/convert.h"
 
+enum { DELETION_BYTES_MAX = 1 << 10 }; /* that the mark of a deletion adds to an object */
+
 void operation_init(struct operation *op, struct apiserver *s, struct arena *a)
 {
     *op = (struct operation){ .server = s, .arena = a, .code = 200 };
@@ -161,7 +163,7 @@ static void run(struct operation *op)
     op->warnings.n = op->warnings.n_kept;
     op->warnings.n_bytes = 0;
     op->n_also = 0;
-    op->creates = op->removes = op->goes_on = false;
+    op->creates = op->removes = op->goes_on = op->frees = false;
     op->show = NULL;
     op->answers_status = op->answers_201 = false;
     err_init(&op->err, op->arena);
@@ -200,17 +202,26 @@ static bool lost_a_race(enum err_code code)
     return code == ERR_CONFLICT || code == ERR_NOT_FOUND || code == ERR_ALREADY_EXISTS;
 }
 
+/* Something else found no room, and took the commits with it that went to the disk together. */
+static bool fell_with_others(const struct operation *op, enum err_code code)
+{
+    return code == ERR_UNAVAILABLE && op->frees && store_facts(store_of(op)).full;
+}
+
 static void committed(void *context, const struct store_answer *answer)
 {
     struct operation *op = context;
+    bool again = lost_a_race(answer->code) || fell_with_others(op, answer->code);
     if (!answer->code) {
         take_outcome(op, answer);
-    } else if (lost_a_race(answer->code) && op->n_tries < OPERATION_TRIES_MAX) {
+    } else if (again && op->n_tries < OPERATION_TRIES_MAX) {
         op->n_tries++;
         run(op);
     } else if (lost_a_race(answer->code)) {
         registry_settle(op, registry_conflict(op, "the object has been modified; please apply your changes to the "
                                               "latest version and try again"));
+    } else if (answer->code == ERR_UNAVAILABLE) {
+        registry_settle(op, err_set(&op->err, ERR_UNAVAILABLE, "%s", answer->problem));
     } else {
         registry_settle(op, err_set(&op->err, ERR_INTERNAL, "Internal error occurred: %s",
                                     answer->problem ? answer->problem : "the store failed"));
@@ -243,7 +254,7 @@ static enum err_code commit(struct operation *op, struct store_write first)
                                               .must = a->revision ? STORE_AT_VERSION : STORE_NOT_EXIST,
                                               .revision = a->revision };
     }
-    struct store_commit c = { .writes = writes, .n_writes = 1 + op->n_also, .relaxed = is_relaxed(op) };
+    struct store_commit c = { .writes = writes, .n_writes = 1 + op->n_also, .relaxed = is_relaxed(op), .frees = op->frees };
     return store_commit(store_of(op), &c, committed, op, &op->err);
 }
 
@@ -296,6 +307,13 @@ static bool is_unchanged(struct operation *op, const struct value *v)
     return str_eq(encoded(op, &same), store_item_value(op->current));
 }
 
+/* What has its end before it may be written on a full disk, too, unless that makes it much larger. */
+static bool is_step_of_deletion(const struct operation *op, const struct value *v, size_t n_bytes)
+{
+    return op->current && meta_get(registry_type(op), v, "deletionTimestamp")->kind == VALUE_TIME &&
+           n_bytes <= store_item_value(op->current).n + DELETION_BYTES_MAX;
+}
+
 enum err_code registry_commit(struct operation *op, const struct value *v)
 {
     op->creates = !op->current;
@@ -318,6 +336,7 @@ enum err_code registry_commit(struct operation *op, const struct value *v)
         .revision = op->current ? op->current->mod_revision : 0,
         .ttl_ms = is_event(op->resource) ? op->server->o.event_ttl_ms : 0,
     };
+    op->frees = is_step_of_deletion(op, v, w.value.n);
     return commit(op, w);
 }
 
@@ -325,7 +344,7 @@ enum err_code registry_commit_removal(struct operation *op, const struct value *
 {
     op->type = op->resource->type;
     op->value = registry_from_stored(op, last);
-    op->removes = true;
+    op->removes = op->frees = true;
     if (op->write.dry_run || op->delete.dry_run) {
         registry_settle(op, ERR_OK);
         return ERR_OK;

@@ -26,6 +26,7 @@ struct engine_commit {
     uint32_t epoch;
     uint32_t n_items;
     struct store_item *const *items; /* borrowed until the commit comes back */
+    bool frees;                /* may use what is kept for deletions */
     enum err_code code;        /* from here on: the outcome */
     bool no_space;             /* it failed because the disk is full; deletions may still work */
     char problem[120];         /* text of a failure */

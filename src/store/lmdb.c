@@ -3,8 +3,9 @@
  * The writer thread owns the environment once it runs: it alone begins transactions, so it may change the size of the
  * map between two of them.
  *
- * A full disk: a failed commit gives up the reserve, so that the next deletions find room, and frees pages. At the
- * limit of the file itself deletions may go past it by as much. */
+ * A full disk: a deletion that finds no room gives up the reserve. Nothing else is written before the reserve is there
+ * again: what deletions freed is first of all for the next ones. At the limit of the file itself deletions may go past it
+ * by as much. */
 #include "store/lmdb.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/vec.h"
@@ -24,6 +26,7 @@ enum {
     MAP_BYTES_FIRST = 64 << 20,
     OLD_WAIT_MS = 1000, /* a few old records wait for more */
     MAILS_MAX = 1 << 30, /* the store has a bound of its own */
+    FULL_BYTES = 1 << 20, /* a disk with less than this is full */
 };
 
 struct old_mail {
@@ -53,6 +56,7 @@ struct lmdb {
     uint32_t failed_epoch;
     uint64_t map_bytes;
     bool has_reserve;
+    bool lacks_space; /* the last job did not find any */
     VEC(struct engine_commit *) batch;
     VEC(struct engine_old) old;
     uint64_t old_compacted;
@@ -80,27 +84,42 @@ static void reserve_path(const struct lmdb *l, char to[LMDB_PATH_BYTES_MAX])
     snprintf(to, LMDB_PATH_BYTES_MAX, "%s/reserve", l->folder); /* the length was checked by lmdb_lock */
 }
 
-/* Without room for it there is none: then the disk is full anyway. */
-static void take_reserve(struct lmdb *l)
+/* 0: it is there, or cannot be for another reason than a full disk. */
+static int take_reserve(struct lmdb *l)
 {
     char path[LMDB_PATH_BYTES_MAX];
+    if (l->has_reserve)
+        return 0;
     reserve_path(l, path);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
-        return;
-    l->has_reserve = posix_fallocate(fd, 0, LMDB_RESERVE_BYTES) == 0;
+        return is_no_space(errno) ? errno : 0;
+    int rc = posix_fallocate(fd, 0, LMDB_RESERVE_BYTES);
     close(fd);
-    if (!l->has_reserve)
+    l->has_reserve = rc == 0;
+    if (rc)
         unlink(path);
+    return is_no_space(rc) ? rc : 0;
 }
 
-static void give_up_reserve(struct lmdb *l)
+/* False: there was none. */
+static bool give_up_reserve(struct lmdb *l)
 {
     char path[LMDB_PATH_BYTES_MAX];
+    bool had = l->has_reserve;
     reserve_path(l, path);
-    if (l->has_reserve)
+    if (had)
         unlink(path);
     l->has_reserve = false;
+    return had;
+}
+
+/* The last write before a disk is full is cut short, which LMDB takes for an error of input and output. */
+static int true_error(const struct lmdb *l, int rc)
+{
+    struct statvfs fs;
+    bool full = rc == EIO && statvfs(l->folder, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < FULL_BYTES;
+    return full ? ENOSPC : rc;
 }
 
 /* ---- One LMDB transaction ---- */
@@ -194,21 +213,27 @@ static void shrink_map(struct lmdb *l)
         l->map_bytes = l->file_bytes_max;
 }
 
-static int do_job(struct lmdb *l, const struct job *j)
+static int find_room_and_try(struct lmdb *l, const struct job *j)
 {
     int rc;
-    if (!j->deletes)
+    if (!j->deletes) {
         shrink_map(l);
-    do
-        rc = try_job(l, j);
-    while (rc == MDB_MAP_FULL && grow_map(l, j->deletes));
-    if (is_no_space(rc)) {
-        give_up_reserve(l);
-        if (j->deletes && rc != MDB_MAP_FULL)
-            rc = try_job(l, j);
-    } else if (!rc && !l->has_reserve && !j->deletes) {
-        take_reserve(l);
+        rc = take_reserve(l);
+        if (rc)
+            return rc;
     }
+    do
+        rc = true_error(l, try_job(l, j));
+    while (rc == MDB_MAP_FULL && grow_map(l, j->deletes));
+    if (j->deletes && rc != MDB_MAP_FULL && is_no_space(rc) && give_up_reserve(l))
+        rc = true_error(l, try_job(l, j));
+    return rc;
+}
+
+static int do_job(struct lmdb *l, const struct job *j)
+{
+    int rc = find_room_and_try(l, j);
+    l->lacks_space = is_no_space(rc);
     if (!rc) {
         l->state = j->state;
         if (l->early)
@@ -219,19 +244,18 @@ static int do_job(struct lmdb *l, const struct job *j)
 
 /* ---- Commits ---- */
 
-static bool only_deletes(struct engine_commit *const *commits, size_t n)
+static bool only_frees(struct engine_commit *const *commits, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < commits[i]->n_items; k++)
-            if (!commits[i]->items[k]->deleted)
-                return false;
+        if (!commits[i]->frees)
+            return false;
     return true;
 }
 
 static int write_batch(struct lmdb *l)
 {
     struct job j = { .commits = l->batch.at, .n_commits = l->batch.n, .state = l->state };
-    j.deletes = only_deletes(l->batch.at, l->batch.n);
+    j.deletes = only_frees(l->batch.at, l->batch.n);
     for (size_t i = 0; i < l->batch.n; i++)
         if (l->batch.at[i]->revision > j.state.revision)
             j.state.revision = l->batch.at[i]->revision;
@@ -324,14 +348,21 @@ static void take_old(struct lmdb *l)
     }
 }
 
-/* What cannot be deleted now stays until later; after a restart it is found again. */
+/* What cannot be deleted now stays until later; after a restart it is found again. A reader that was killed (`berth store
+ * backup`, say) no longer keeps pages from being used again. */
 static bool delete_old(struct lmdb *l)
 {
+    int dead;
+    mdb_reader_check(l->env, &dead);
     size_t n = l->old.n < LMDB_OLD_PER_COMMIT_MAX ? l->old.n : LMDB_OLD_PER_COMMIT_MAX;
     struct job j = { .old = l->old.at, .n_old = n, .state = l->state, .with_state = true, .deletes = true };
     j.state.compacted = l->old_compacted;
+    bool is_needed = l->lacks_space;
     if (do_job(l, &j))
         return false;
+    j.n_old = 0;
+    if (is_needed)
+        (void)do_job(l, &j); /* pages that one transaction frees are for the second one after it */
     memmove(l->old.at, l->old.at + n, (l->old.n - n) * sizeof(l->old.at[0]));
     l->old.n -= n;
     return true;
@@ -357,7 +388,7 @@ static void *run_writer(void *context)
         write_commits(l);
         take_old(l);
         bool deleted = true;
-        while (deleted && l->old.n && (stop || !rang || l->old.n >= LMDB_OLD_PER_COMMIT_MAX)) {
+        while (deleted && l->old.n && (stop || !rang || l->lacks_space || l->old.n >= LMDB_OLD_PER_COMMIT_MAX)) {
             deleted = delete_old(l);
             write_commits(l);
         }
@@ -440,7 +471,7 @@ static enum err_code engine_start(struct engine *n, mailbox_wake wake, void *con
 {
     struct lmdb *l = lmdb_of(n);
     mailbox_init(&l->done, MAILS_MAX, wake, context);
-    take_reserve(l);
+    (void)take_reserve(l); /* without room for it deletions still work */
     int rc = write_start(l, revision);
     if (!rc)
         rc = start_thread(l);
@@ -501,6 +532,19 @@ static enum err_code check_first(const char *folder, struct err *e)
     return ERR_OK;
 }
 
+/* The lock is not held while the file is checked: the process that does it would share it, and keep it on when this one is
+ * killed. Who may write in between has checked the file as well. */
+static enum err_code check_and_lock(const char *folder, int *ret_fd, struct err *e)
+{
+    int fd;
+    if (lmdb_lock(folder, &fd, e))
+        return e->code;
+    close(fd);
+    if (check_first(folder, e))
+        return e->code;
+    return lmdb_lock(folder, ret_fd, e);
+}
+
 /* A map that is too small for the file is made as large as that by LMDB. */
 static int open_env(const char *folder, uint64_t bytes, MDB_env **ret_env, uint64_t *ret_bytes)
 {
@@ -531,12 +575,8 @@ enum err_code lmdb_open(const struct lmdb_options *o, struct engine **ret_engine
     int lock_fd;
     if (mkdir(o->folder, 0700) != 0 && errno != EEXIST)
         return err_set(e, ERR_IO, "%s: %s", o->folder, strerror(errno));
-    if (lmdb_lock(o->folder, &lock_fd, e))
+    if (check_and_lock(o->folder, &lock_fd, e))
         return e->code;
-    if (check_first(o->folder, e)) {
-        close(lock_fd);
-        return e->code;
-    }
     struct lmdb *l = mem_zalloc(sizeof(*l));
     l->engine.ops = &ops;
     l->folder = mem_alloc(strlen(o->folder) + 1);

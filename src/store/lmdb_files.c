@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -223,6 +224,7 @@ static void work_in_child(const char *path, unsigned flags, int copy_fd, int to)
     struct err e;
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         signal(signals[i], SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* without its parent there is nobody to tell */
     arena_init(&a);
     err_init(&e, &a);
     v.code = walk_or_copy(path, flags, copy_fd, &v.facts, &e);

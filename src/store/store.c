@@ -167,7 +167,7 @@ static enum err_code check_commit(const struct store *s, const struct store_comm
 {
     if (check_sizes(c, ret_bytes, e))
         return e->code;
-    if (s->full && !only_deletes(c))
+    if (s->full && !c->frees && !only_deletes(c))
         return err_set(e, ERR_UNAVAILABLE, "the disk of the store is full: nothing can be written, only deleted");
     if (s->n_open == STORE_OPEN_COMMITS_MAX || s->open_bytes + *ret_bytes > STORE_OPEN_BYTES_MAX)
         return err_set(e, ERR_TOO_MANY_REQUESTS, "too many writes are waiting for the disk");
@@ -230,6 +230,7 @@ static void begin_commit(struct store *s, const struct store_commit *c, struct o
     o->commit.revision = s->next_revision++;
     o->commit.n_items = c->n_writes;
     o->commit.items = o->items;
+    o->commit.frees = c->frees || only_deletes(c);
     for (uint32_t i = 0; i < c->n_writes; i++)
         set_newest(s, &c->writes[i], o, i);
     if (s->engine)
@@ -280,8 +281,9 @@ static void expire(struct store *s, struct index_entry *entry, struct arena *a)
         .must = STORE_AT_VERSION,
         .revision = entry->item->mod_revision,
     };
+    struct store_commit c = { .writes = &write, .n_writes = 1, .relaxed = true };
     err_init(&e, a);
-    if (!entry->newest && store_commit(s, &(struct store_commit){ &write, 1, true }, on_expired, NULL, &e))
+    if (!entry->newest && store_commit(s, &c, on_expired, NULL, &e))
         return; /* too many writes wait: again later */
 }
 
@@ -290,6 +292,8 @@ void store_tick(struct store *s)
     struct arena a;
     struct heap_node *top;
     int64_t now_ms = clock_mono_ms(s->o.clock);
+    if (s->full)
+        store_compact(s, s->revision);
     s->full = false;
     for (struct list_node *n; (n = list_first(&s->lost));) {
         struct open_commit *o = LIST_ITEM(n, struct open_commit, line);

@@ -19,7 +19,8 @@
  * lose it; its revision is not given away again, and who watched up to such a revision is told to begin again.
  *
  * When a commit fails (the disk), nothing of it is visible, and all commits after it that were not yet visible fail as
- * well. After a full disk, commits that only delete are taken at once, others again from the next store_tick on.
+ * well. After a full disk, commits that only delete are taken at once, others again from the next store_tick on, which
+ * forgets all changes that it may: what was deleted makes room only then.
  *
  * Thread: one, the loop's.    Owns: the engine. */
 #pragma once
@@ -84,6 +85,7 @@ struct store_commit {
     const struct store_write *writes;
     uint32_t n_writes; /* of different keys */
     bool relaxed;
+    bool frees; /* a step of a deletion: taken on a full disk, as one that only deletes is */
 };
 
 /* Anything but ERR_OK: not taken, and no answer comes (too large, too many under way, a disk that is full). */

@@ -114,7 +114,7 @@ static inline unsigned world_ask(struct world *w, const struct store_write *writ
     unsigned id = w->n_asked++;
     w->ids[id].w = w;
     w->ids[id].id = id;
-    if (store_commit(w->s, &(struct store_commit){ writes, n, relaxed }, world_on_answer, &w->ids[id], &w->e)) {
+    if (store_commit(w->s, &(struct store_commit){ .writes = writes, .n_writes = n, .relaxed = relaxed }, world_on_answer, &w->ids[id], &w->e)) {
         w->answers[id] = (struct world_answer){ .code = w->e.code };
         w->order[w->n_answers++] = id;
     }

@@ -132,7 +132,7 @@ TEST(the_store)
     static const char *const keys[] = { "/registry/pods/a/x", "/registry/pods/a/y", "/registry/deployments/a/x" };
     for (size_t i = 0; i < 3; i++) {
         struct store_write write = { .key = str_of(keys[i]), .value = STR("{}"), .must = STORE_NOT_EXIST };
-        CHECK(!store_commit(w.store, &(struct store_commit){ &write, 1, false }, done, NULL, &w.e));
+        CHECK(!store_commit(w.store, &(struct store_commit){ .writes = &write, .n_writes = 1 }, done, NULL, &w.e));
     }
     store_poll(w.store);
     check_line(&w, "of a kind", "apiserver_storage_objects{resource=\"pods\"} 2");

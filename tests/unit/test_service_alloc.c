@@ -68,7 +68,7 @@ static void commit(struct world *w, const struct value *service)
         writes[1 + i] = (struct store_write){ .key = w->also[i].key, .value = w->also[i].value, .deletes = w->also[i].deletes,
                                               .must = w->also[i].revision ? STORE_AT_VERSION : STORE_NOT_EXIST,
                                               .revision = w->also[i].revision };
-    CHECK(!store_commit(w->store, &(struct store_commit){ writes, 1 + w->n_also, false }, done, &over, &w->e));
+    CHECK(!store_commit(w->store, &(struct store_commit){ .writes = writes, .n_writes = 1 + w->n_also }, done, &over, &w->e));
     store_poll(w->store);
     CHECK(over);
     service_alloc_settle(w->alloc, &w->r.hold);

@@ -60,7 +60,7 @@ static void write_pair(struct writer *wr)
     struct store_write writes[] = { { str_of(left), all, false, STORE_ANY, 0, 0 },
                                     { str_of(right), all, false, STORE_ANY, 0, 0 } };
     wr->n_open++;
-    if (store_commit(wr->w->s, &(struct store_commit){ writes, 2, wr->relaxed }, on_answer, ask, &wr->w->e))
+    if (store_commit(wr->w->s, &(struct store_commit){ .writes = writes, .n_writes = 2, .relaxed = wr->relaxed }, on_answer, ask, &wr->w->e))
         _exit(9);
 }
 
