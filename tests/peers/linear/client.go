@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -87,6 +89,12 @@ func (c *client) ask(method, address string, body, to interface{}) (int, error) 
 	return answer.StatusCode, err
 }
 
+// isUnsent tells whether nobody listened: then nothing can have come of the request.
+func isUnsent(err error) bool {
+	var dial *net.OpError
+	return errors.As(err, &dial) && dial.Op == "dial"
+}
+
 func versionOf(m metadata) int64 {
 	n, _ := strconv.ParseInt(m.ResourceVersion, 10, 64)
 	return n
@@ -151,7 +159,7 @@ func (c *client) single(method string, in input, body interface{}) output {
 	}
 	code, err := c.ask(method, c.path(key), body, &found)
 	if err != nil {
-		return output{unknown: true}
+		return output{unknown: true, unsent: isUnsent(err)}
 	}
 	out := output{code: code, version: versionOf(found.Metadata), value: found.Data["v"]}
 	if out.version != 0 && method != "DELETE" {

@@ -78,10 +78,11 @@ func (h *history) work(c *client, s *server) {
 		result := c.do(in)
 		end := time.Since(h.began).Nanoseconds()
 		h.mutex.Lock()
-		if result.unknown {
+		changes := in.verb != get && in.verb != list
+		if result.unknown && changes && !result.unsent {
 			h.nUnknown++
 		}
-		if !result.unknown || (in.verb != get && in.verb != list) {
+		if !result.unknown || (changes && !result.unsent) {
 			h.all = append(h.all, porcupine.Operation{ClientId: c.id, Input: in, Call: call, Output: result, Return: end})
 		}
 		h.mutex.Unlock()

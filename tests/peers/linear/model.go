@@ -32,6 +32,7 @@ type input struct {
 // What it was told. Unknown: nothing, and whether it was done is not known either.
 type output struct {
 	unknown bool
+	unsent  bool // unknown, and nothing came of it
 	code    int
 	version int64 // of the object; of a list, the list's
 	value   string
