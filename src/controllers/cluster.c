@@ -197,14 +197,24 @@ void cluster_poll(struct cluster *c)
             tell_initial(c, &c->subscribers.at[i]);
 }
 
-struct value cluster_metadata(struct arena *a, const struct store_item *item)
+static struct value decode(struct arena *a, const struct type *t, const struct store_item *item)
 {
     struct value v;
     struct err e;
     err_init(&e, a);
-    enum err_code rc = json_decode(a, WORK_OWN, schema_type(STR(METADATA_TYPE)), store_item_value(item), NULL, &v, &e);
+    enum err_code rc = json_decode(a, WORK_OWN, t, store_item_value(item), NULL, &v, &e);
     assert(rc == ERR_OK); /* we wrote it */
     return v;
+}
+
+struct value cluster_metadata(struct arena *a, const struct store_item *item)
+{
+    return decode(a, schema_type(STR(METADATA_TYPE)), item);
+}
+
+struct value cluster_value(struct arena *a, const struct resource *r, const struct store_item *item)
+{
+    return decode(a, r->type, item);
 }
 
 struct store_item *cluster_item(struct cluster *c, const struct resource *r, struct str namespace, struct str name)

@@ -28,8 +28,9 @@ bool controllers_chooses(const char *const *choice, const char *name);
 struct controller_context {
     struct cluster *cluster;
     struct str root_ca_pem;
-    struct pod_index *pods; /* shared */
-    struct events *events;  /* shared */
+    /* Shared by all: */
+    struct pod_index *pods, *replica_sets;
+    struct events *events;
 };
 
 struct controller_row {
@@ -49,3 +50,7 @@ void *service_account_controller_start(const struct controller_context *c);
 void service_account_controller_stop(void *own_controller);
 void *root_ca_publisher_start(const struct controller_context *c);
 void root_ca_publisher_stop(void *own_controller);
+void *replica_set_controller_start(const struct controller_context *c);
+void replica_set_controller_stop(void *own_controller);
+void *replication_controller_start(const struct controller_context *c);
+void replication_controller_stop(void *own_controller);

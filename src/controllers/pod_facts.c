@@ -11,6 +11,9 @@
 
 #define DELETION_COST "controller.kubernetes.io/pod-deletion-cost"
 
+/* Metadata alone is read by the same slots. */
+_Static_assert((int)SLOT_core_v1_Pod_metadata == (int)SLOT_meta_v1_PartialObjectMetadata_metadata, "the slot of metadata");
+
 /* ---- Reading ---- */
 
 static const struct value *meta_of(const struct value *pod, unsigned slot)

@@ -24,7 +24,7 @@ struct pod_facts {
     bool ready;
 };
 
-/* `pod` is of core/v1.Pod. */
+/* `pod` is of core/v1.Pod, or of meta/v1.PartialObjectMetadata: what is not metadata stays zero. */
 struct pod_facts *pod_facts_new(const struct value *pod);
 void pod_facts_free(struct pod_facts *f);
 

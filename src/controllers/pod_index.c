@@ -35,6 +35,8 @@ struct watcher {
 
 struct pod_index {
     struct cluster *cluster;
+    const struct resource *resource;
+    const struct type *type; /* as which objects are read */
     bool watches;
     struct map_str entries; /* key in the store -> struct entry */
     struct groups namespaces, owners, orphans;
@@ -113,14 +115,14 @@ static struct entry *entry_new(struct pod_index *x, struct str key)
 
 /* ---- Changes ---- */
 
-static struct pod_facts *read_item(const struct store_item *item)
+static struct pod_facts *read_item(const struct pod_index *x, const struct store_item *item)
 {
     struct arena a;
     struct value v;
     struct err err;
     arena_init(&a);
     err_init(&err, &a);
-    enum err_code rc = json_decode(&a, WORK_OWN, schema_type(STR("core/v1.Pod")), store_item_value(item), NULL, &v, &err);
+    enum err_code rc = json_decode(&a, WORK_OWN, x->type, store_item_value(item), NULL, &v, &err);
     assert(rc == ERR_OK); /* we wrote it */
     struct pod_facts *f = pod_facts_new(&v);
     arena_fini(&a);
@@ -139,7 +141,7 @@ static void item_changed(void *context, const struct resource *r, struct store_i
     struct pod_facts *own_was = e->facts;
     if (own_was)
         delist(x, e);
-    e->facts = item ? read_item(item) : NULL;
+    e->facts = item ? read_item(x, item) : NULL;
     if (e->facts)
         enlist(x, e);
     for (size_t i = 0; i < x->watchers.n; i++)
@@ -155,7 +157,7 @@ void pod_index_watch(struct pod_index *x, pod_changed *changed, void *context)
 {
     vec_push(&x->watchers, (struct watcher){ changed, context });
     if (!x->watches)
-        cluster_watch(x->cluster, stored_resource("pods", ""), item_changed, x);
+        cluster_watch(x->cluster, x->resource, item_changed, x);
     x->watches = true;
 }
 
@@ -165,7 +167,7 @@ const struct pod_facts *pod_index_find(const struct pod_index *x, struct str nam
 {
     struct arena a;
     arena_init_small(&a);
-    const union map_value *found = map_str_find(&x->entries, stored_key(&a, stored_resource("pods", ""), namespace, name));
+    const union map_value *found = map_str_find(&x->entries, stored_key(&a, x->resource, namespace, name));
     arena_fini(&a);
     return found ? ((const struct entry *)found->ptr)->facts : NULL;
 }
@@ -204,15 +206,27 @@ uint32_t pod_index_n_of_owner(const struct pod_index *x, struct str uid)
 
 /* ---- Life ---- */
 
-struct pod_index *pod_index_new(struct cluster *c)
+static struct pod_index *index_new(struct cluster *c, const struct resource *r, const struct type *t)
 {
     struct pod_index *x = mem_zalloc(sizeof(*x));
     x->cluster = c;
+    x->resource = r;
+    x->type = t;
     map_str_init(&x->entries);
     map_str_init(&x->namespaces.by_key);
     map_str_init(&x->owners.by_key);
     map_str_init(&x->orphans.by_key);
     return x;
+}
+
+struct pod_index *pod_index_new(struct cluster *c)
+{
+    return index_new(c, stored_resource("pods", ""), schema_type(STR("core/v1.Pod")));
+}
+
+struct pod_index *owned_index_new(struct cluster *c, const struct resource *r)
+{
+    return index_new(c, r, schema_type(STR("meta/v1.PartialObjectMetadata")));
 }
 
 void pod_index_free(struct pod_index *x)

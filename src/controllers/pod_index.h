@@ -12,6 +12,9 @@
 struct pod_index;
 
 struct pod_index *pod_index_new(struct cluster *c);
+/* The same about objects of another kind that have owners, ReplicaSets or Jobs: of those the metadata alone is read, the facts
+ * that only pods have stay zero. */
+struct pod_index *owned_index_new(struct cluster *c, const struct resource *r);
 void pod_index_free(struct pod_index *x);
 
 /* `is` is NULL when the pod is gone, `was` when it is new. */
