@@ -6,6 +6,7 @@
 #include "base/str.h"
 
 const struct controller_row controller_rows[] = {
+    { "deployment-controller", deployment_controller_start, deployment_controller_stop },
     { "garbage-collector-controller", garbage_collector_start, garbage_collector_stop },
     { "namespace-controller", namespace_controller_start, namespace_controller_stop },
     { "replicaset-controller", replica_set_controller_start, replica_set_controller_stop },
@@ -31,6 +32,7 @@ static bool names(const char *word, const char *name)
     static const struct {
         const char *alias, *name;
     } aliases[] = {
+        { "deployment", "deployment-controller" },
         { "garbagecollector", "garbage-collector-controller" },
         { "namespace", "namespace-controller" },
         { "replicaset", "replicaset-controller" },

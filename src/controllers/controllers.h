@@ -50,6 +50,8 @@ void *service_account_controller_start(const struct controller_context *c);
 void service_account_controller_stop(void *own_controller);
 void *root_ca_publisher_start(const struct controller_context *c);
 void root_ca_publisher_stop(void *own_controller);
+void *deployment_controller_start(const struct controller_context *c);
+void deployment_controller_stop(void *own_controller);
 void *replica_set_controller_start(const struct controller_context *c);
 void replica_set_controller_stop(void *own_controller);
 void *replication_controller_start(const struct controller_context *c);
