@@ -6,8 +6,11 @@
 #include "base/str.h"
 
 const struct controller_row controller_rows[] = {
+    { "deployment-controller", deployment_controller_start, deployment_controller_stop },
     { "garbage-collector-controller", garbage_collector_start, garbage_collector_stop },
     { "namespace-controller", namespace_controller_start, namespace_controller_stop },
+    { "replicaset-controller", replica_set_controller_start, replica_set_controller_stop },
+    { "replicationcontroller-controller", replication_controller_start, replication_controller_stop },
     { "root-ca-certificate-publisher-controller", root_ca_publisher_start, root_ca_publisher_stop },
     { "serviceaccount-controller", service_account_controller_start, service_account_controller_stop },
     { 0 },
@@ -19,6 +22,8 @@ struct controllers {
     const struct controller_row *rows[CONTROLLERS_MAX];
     void *running[CONTROLLERS_MAX];
     size_t n;
+    struct pod_index *pods, *replica_sets;
+    struct events *events;
 };
 
 /* Also what they were called before they had full names: "namespace", "garbagecollector". */
@@ -27,8 +32,11 @@ static bool names(const char *word, const char *name)
     static const struct {
         const char *alias, *name;
     } aliases[] = {
+        { "deployment", "deployment-controller" },
         { "garbagecollector", "garbage-collector-controller" },
         { "namespace", "namespace-controller" },
+        { "replicaset", "replicaset-controller" },
+        { "replicationcontroller", "replicationcontroller-controller" },
         { "root-ca-cert-publisher", "root-ca-certificate-publisher-controller" },
         { "serviceaccount", "serviceaccount-controller" },
     };
@@ -68,7 +76,10 @@ enum err_code controllers_new(const struct controllers_options *o, struct contro
         if (!is_known(*c))
             return err_set(e, ERR_BAD_REQUEST, "\"%s\" is not in the list of known controllers", *c);
     struct controllers *c = mem_zalloc(sizeof(*c));
-    struct controller_context context = { o->cluster, o->root_ca_pem };
+    c->pods = pod_index_new(o->cluster);
+    c->replica_sets = owned_index_new(o->cluster, stored_resource("replicasets", "apps"));
+    c->events = events_new(o->cluster);
+    struct controller_context context = { o->cluster, o->root_ca_pem, c->pods, c->replica_sets, c->events };
     for (const struct controller_row *r = controller_rows; r->name; r++)
         if (controllers_chooses(o->choice, r->name)) {
             c->rows[c->n] = r;
@@ -84,6 +95,9 @@ void controllers_free(struct controllers *c)
         return;
     for (size_t i = 0; i < c->n; i++)
         c->rows[i]->stop(c->running[i]);
+    events_free(c->events);
+    pod_index_free(c->replica_sets);
+    pod_index_free(c->pods);
     free(c);
 }
 

@@ -5,7 +5,8 @@
  * Thread: the store's.    Owns: the controllers and their queues. */
 #pragma once
 
-#include "controllers/cluster.h"
+#include "controllers/event.h"
+#include "controllers/pod_index.h"
 
 struct controllers;
 
@@ -27,6 +28,9 @@ bool controllers_chooses(const char *const *choice, const char *name);
 struct controller_context {
     struct cluster *cluster;
     struct str root_ca_pem;
+    /* Shared by all: */
+    struct pod_index *pods, *replica_sets;
+    struct events *events;
 };
 
 struct controller_row {
@@ -46,3 +50,9 @@ void *service_account_controller_start(const struct controller_context *c);
 void service_account_controller_stop(void *own_controller);
 void *root_ca_publisher_start(const struct controller_context *c);
 void root_ca_publisher_stop(void *own_controller);
+void *deployment_controller_start(const struct controller_context *c);
+void deployment_controller_stop(void *own_controller);
+void *replica_set_controller_start(const struct controller_context *c);
+void replica_set_controller_stop(void *own_controller);
+void *replication_controller_start(const struct controller_context *c);
+void replication_controller_stop(void *own_controller);
