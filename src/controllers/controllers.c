@@ -7,9 +7,11 @@
 
 const struct controller_row controller_rows[] = {
     { "garbage-collector-controller", garbage_collector_start, garbage_collector_stop },
+    { "job-controller", job_controller_start, job_controller_stop },
     { "namespace-controller", namespace_controller_start, namespace_controller_stop },
     { "root-ca-certificate-publisher-controller", root_ca_publisher_start, root_ca_publisher_stop },
     { "serviceaccount-controller", service_account_controller_start, service_account_controller_stop },
+    { "ttl-after-finished-controller", ttl_controller_start, ttl_controller_stop },
     { 0 },
 };
 
@@ -30,9 +32,11 @@ static bool names(const char *word, const char *name)
         const char *alias, *name;
     } aliases[] = {
         { "garbagecollector", "garbage-collector-controller" },
+        { "job", "job-controller" },
         { "namespace", "namespace-controller" },
         { "root-ca-cert-publisher", "root-ca-certificate-publisher-controller" },
         { "serviceaccount", "serviceaccount-controller" },
+        { "ttl-after-finished", "ttl-after-finished-controller" },
     };
     for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
         if (strcmp(word, aliases[i].alias) == 0)

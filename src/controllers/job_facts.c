@@ -229,3 +229,14 @@ const char *job_end(const struct value *job)
     }
     return NULL;
 }
+
+int64_t job_expires_s(const struct value *job)
+{
+    const char *end = job_end(job);
+    int64_t ttl_s = number(job, "spec.ttlSecondsAfterFinished", JOB_NONE);
+    if (!end || ttl_s == JOB_NONE || time_of(job, "metadata.deletionTimestamp") != JOB_NO_TIME)
+        return JOB_NO_TIME;
+    const struct value *c = find(value_path(jobs(), job, "status.conditions"), end);
+    const struct value *at = value_path(condition_type(), c, "lastTransitionTime");
+    return at->kind == VALUE_TIME ? at->i + ttl_s : JOB_NO_TIME;
+}

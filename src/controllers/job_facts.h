@@ -57,4 +57,6 @@ bool job_ensure_condition(struct arena *a, struct value *conditions, struct job_
                           int64_t now_s);
 /* "Complete" or "Failed" when the job has ended, else NULL. */
 const char *job_end(const struct value *job);
+/* When a Job that has ended is to be deleted by itself; JOB_NO_TIME: never, or it is being deleted already. */
+int64_t job_expires_s(const struct value *job);
 bool job_is_managed_by_other(const struct value *job);
