@@ -8,11 +8,13 @@
 const struct controller_row controller_rows[] = {
     { "deployment-controller", deployment_controller_start, deployment_controller_stop },
     { "garbage-collector-controller", garbage_collector_start, garbage_collector_stop },
+    { "job-controller", job_controller_start, job_controller_stop },
     { "namespace-controller", namespace_controller_start, namespace_controller_stop },
     { "replicaset-controller", replica_set_controller_start, replica_set_controller_stop },
     { "replicationcontroller-controller", replication_controller_start, replication_controller_stop },
     { "root-ca-certificate-publisher-controller", root_ca_publisher_start, root_ca_publisher_stop },
     { "serviceaccount-controller", service_account_controller_start, service_account_controller_stop },
+    { "ttl-after-finished-controller", ttl_controller_start, ttl_controller_stop },
     { 0 },
 };
 
@@ -34,11 +36,13 @@ static bool names(const char *word, const char *name)
     } aliases[] = {
         { "deployment", "deployment-controller" },
         { "garbagecollector", "garbage-collector-controller" },
+        { "job", "job-controller" },
         { "namespace", "namespace-controller" },
         { "replicaset", "replicaset-controller" },
         { "replicationcontroller", "replicationcontroller-controller" },
         { "root-ca-cert-publisher", "root-ca-certificate-publisher-controller" },
         { "serviceaccount", "serviceaccount-controller" },
+        { "ttl-after-finished", "ttl-after-finished-controller" },
     };
     for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
         if (strcmp(word, aliases[i].alias) == 0)
