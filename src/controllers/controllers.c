@@ -6,6 +6,8 @@
 #include "base/str.h"
 
 const struct controller_row controller_rows[] = {
+    { "endpoints-controller", endpoints_controller_start, endpoints_controller_stop },
+    { "endpointslice-controller", endpointslice_controller_start, endpointslice_controller_stop },
     { "garbage-collector-controller", garbage_collector_start, garbage_collector_stop },
     { "namespace-controller", namespace_controller_start, namespace_controller_stop },
     { "root-ca-certificate-publisher-controller", root_ca_publisher_start, root_ca_publisher_stop },
@@ -27,6 +29,8 @@ static bool names(const char *word, const char *name)
     static const struct {
         const char *alias, *name;
     } aliases[] = {
+        { "endpoint", "endpoints-controller" },
+        { "endpointslice", "endpointslice-controller" },
         { "garbagecollector", "garbage-collector-controller" },
         { "namespace", "namespace-controller" },
         { "root-ca-cert-publisher", "root-ca-certificate-publisher-controller" },

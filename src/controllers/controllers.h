@@ -46,3 +46,7 @@ void *service_account_controller_start(const struct controller_context *c);
 void service_account_controller_stop(void *own_controller);
 void *root_ca_publisher_start(const struct controller_context *c);
 void root_ca_publisher_stop(void *own_controller);
+void *endpoints_controller_start(const struct controller_context *c);
+void endpoints_controller_stop(void *own_controller);
+void *endpointslice_controller_start(const struct controller_context *c);
+void endpointslice_controller_stop(void *own_controller);
