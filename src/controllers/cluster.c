@@ -227,11 +227,24 @@ struct job {
     struct operation op;
 };
 
+static bool has_cause(const struct operation *op, const char *reason)
+{
+    for (uint32_t i = 0; i < op->n_causes; i++)
+        if (str_is(op->causes[i].reason, reason))
+            return true;
+    return false;
+}
+
 static void job_done(struct operation *op)
 {
     struct job *j = op->context;
     j->cluster->n_under_way--;
-    j->call.done(j->call.context, op->err.code, op->err.message);
+    struct cluster_outcome o = { .code = op->err.code, .message = op->err.message, .item = op->item,
+                                 .namespace_ends = has_cause(op, "NamespaceTerminating") };
+    if (j->call.answered)
+        j->call.answered(j->call.context, &o);
+    if (j->call.done)
+        j->call.done(j->call.context, o.code, o.message);
     operation_fini(op);
     arena_fini(&j->arena);
     free(j);

@@ -21,6 +21,8 @@ struct controllers {
     const struct controller_row *rows[CONTROLLERS_MAX];
     void *running[CONTROLLERS_MAX];
     size_t n;
+    struct pod_index *pods;
+    struct events *events;
 };
 
 /* Also what they were called before they had full names: "namespace", "garbagecollector". */
@@ -72,7 +74,9 @@ enum err_code controllers_new(const struct controllers_options *o, struct contro
         if (!is_known(*c))
             return err_set(e, ERR_BAD_REQUEST, "\"%s\" is not in the list of known controllers", *c);
     struct controllers *c = mem_zalloc(sizeof(*c));
-    struct controller_context context = { o->cluster, o->root_ca_pem };
+    c->pods = pod_index_new(o->cluster);
+    c->events = events_new(o->cluster);
+    struct controller_context context = { o->cluster, o->root_ca_pem, c->pods, c->events };
     for (const struct controller_row *r = controller_rows; r->name; r++)
         if (controllers_chooses(o->choice, r->name)) {
             c->rows[c->n] = r;
@@ -88,6 +92,8 @@ void controllers_free(struct controllers *c)
         return;
     for (size_t i = 0; i < c->n; i++)
         c->rows[i]->stop(c->running[i]);
+    events_free(c->events);
+    pod_index_free(c->pods);
     free(c);
 }
 

@@ -5,7 +5,8 @@
  * Thread: the store's.    Owns: the controllers and their queues. */
 #pragma once
 
-#include "controllers/cluster.h"
+#include "controllers/event.h"
+#include "controllers/pod_index.h"
 
 struct controllers;
 
@@ -27,6 +28,8 @@ bool controllers_chooses(const char *const *choice, const char *name);
 struct controller_context {
     struct cluster *cluster;
     struct str root_ca_pem;
+    struct pod_index *pods; /* shared */
+    struct events *events;  /* shared */
 };
 
 struct controller_row {
