@@ -2,12 +2,10 @@
 #include "controllers/endpoint_slices.h"
 
 #include "api/edit.h"
-#include "api/names.h"
 #include "api/netaddr.h"
 #include "base/arena_array.h"
 #include "base/map.h"
 #include "base/sort.h"
-#include "codec/json.h"
 #include "controllers/port_order.h"
 #include "controllers/read.h"
 #include "controllers/service_pods.h"
@@ -274,7 +272,7 @@ static struct value without_reserved(struct arena *a, const struct value *labels
 static struct value labels_for(struct arena *a, const struct value *service)
 {
     struct value v = without_reserved(a, value_path(service_type(), service, "metadata.labels"));
-    if (service_is_headless(service))
+    if (service_has_no_ip(service))
         v = edit_member(a, &v, HEADLESS, edit_text(""));
     v = edit_member(a, &v, SERVICE_NAME, *value_path(service_type(), service, "metadata.name"));
     return edit_member(a, &v, MANAGED_BY, edit_text(SLICE_MANAGED_BY));
@@ -300,12 +298,13 @@ static bool is_owned(const struct value *slice, const struct value *service)
     return false;
 }
 
+/* Without a group: one that goes, or the new placeholder. */
 static struct draft *draft_new(struct planner *p, struct group *g, const struct value *was)
 {
     struct draft *d = ARENA_NEW(p->a, struct draft);
     const struct value *list = was ? value_path(slice_type(), was, "endpoints") : &absent;
     d->was = was;
-    d->ports = was ? *value_path(slice_type(), was, "ports") : g->ports;
+    d->ports = was ? *value_path(slice_type(), was, "ports") : g ? g->ports : value_list(NULL, 0);
     d->endpoints = list_length(list) ? list->items : NULL;
     d->n = list_length(list);
     p->drafts = arena_array_more(p->a, p->drafts, p->n_drafts, &p->cap_drafts, sizeof(struct draft *));
@@ -530,9 +529,7 @@ static void keep_placeholder(struct planner *p)
         going->goes = false;
         return;
     }
-    struct draft *d = draft_new(p, NULL, NULL);
-    d->ports = value_list(NULL, 0);
-    d->changes = true;
+    draft_new(p, NULL, NULL)->changes = true;
 }
 
 /* A slice to be made takes the name of one that goes: one write instead of two. */

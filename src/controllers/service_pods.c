@@ -52,7 +52,7 @@ bool service_has_pods(const struct value *service)
     return selector->kind == VALUE_MAP && selector->n && !says_at(service_type(), service, "spec.type", "ExternalName");
 }
 
-bool service_is_headless(const struct value *service)
+bool service_has_no_ip(const struct value *service)
 {
     struct str ip = text_at(service_type(), service, "spec.clusterIP");
     return ip.n == 0 || str_is(ip, "None");

@@ -18,7 +18,7 @@ bool pod_has_ended(const struct value *pod); /* Succeeded or Failed */
 
 /* Whether somebody is looked after at all: it has a selector and is no mere alias. */
 bool service_has_pods(const struct value *service);
-bool service_is_headless(const struct value *service);
+bool service_has_no_ip(const struct value *service);
 /* The pods of the service's namespace that its selector chooses. */
 size_t service_pods_list(struct stored *objects, const struct value *service, struct arena *a, const struct value ***ret_pods);
 

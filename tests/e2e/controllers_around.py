@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""controllers_around.py BERTH - what the controllers around workloads make of services, budgets, quotas, nodes and volumes, against
+`berth apiserver --memory`."""
+import json
+import os
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+BERTH = os.path.abspath(sys.argv[1])
+LIMIT = 60  # seconds that one step may take on a slow machine
+TOKEN = "secret"
+failures = 0
+
+
+def check(condition, what, shown=""):
+    global failures
+    if not condition:
+        failures += 1
+        print("FAILED %s\n%s" % (what, json.dumps(shown, indent=1) if shown != "" else ""))
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Server:
+    """An API server in memory, with its controllers."""
+
+    def __init__(self, folder, *flags):
+        self.port = free_port()
+        tokens = os.path.join(folder, "tokens.csv")
+        with open(tokens, "w", encoding="utf-8") as f:
+            f.write('%s,admin,1,"system:masters"\n' % TOKEN)
+        self.log = os.path.join(folder, "log")
+        self.process = subprocess.Popen(
+            [BERTH, "apiserver", "--memory", "--bind-address=127.0.0.1", "--secure-port=%d" % self.port,
+             "--authorization-mode=RBAC", "--token-auth-file=" + tokens, *flags],
+            stdout=subprocess.PIPE, stderr=open(self.log, "w", encoding="utf-8"), text=True,
+            env={"PATH": os.environ["PATH"], "HOME": folder})
+        self.process.stdout.readline()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(LIMIT)
+
+    def ask(self, method, path, body=None, kind="application/json"):
+        request = urllib.request.Request("https://127.0.0.1:%d%s" % (self.port, path), method=method,
+                                         headers={"Content-Type": kind, "Authorization": "Bearer " + TOKEN},
+                                         data=json.dumps(body).encode() if body is not None else None)
+        try:
+            with urllib.request.urlopen(request, context=ssl._create_unverified_context(), timeout=LIMIT) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as e:
+            return e.code, json.loads(e.read())
+
+    def get(self, path):
+        return self.ask("GET", path)[1]
+
+    def make(self, path, body):
+        code, answer = self.ask("POST", path, body)
+        check(code == 201, "making %s" % path, answer)
+        return answer
+
+    def patch(self, path, body):
+        code, answer = self.ask("PATCH", path, body, "application/merge-patch+json")
+        check(code == 200, "patching %s" % path, answer)
+        return answer
+
+    def delete(self, path, body=None):
+        code, answer = self.ask("DELETE", path, body)
+        check(code in (200, 202), "deleting %s" % path, answer)
+
+    def wait(self, what, path, condition):
+        """The object, when it is as it should be."""
+        end = time.monotonic() + LIMIT
+        while True:
+            answer = self.get(path)
+            try:
+                if condition(answer):
+                    return answer
+            except (KeyError, IndexError, TypeError):
+                pass
+            if time.monotonic() > end:
+                check(False, what, answer)
+                return answer
+            time.sleep(0.05)
+
+
+def items(answer):
+    return answer["items"]
+
+
+# ---- Services ----
+
+PODS = "/api/v1/namespaces/default/pods"
+SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=kubernetes.io/service-name=%s"
+
+
+def add_node(s, name, **labels):
+    s.make("/api/v1/nodes", {"metadata": {"name": name, "labels": labels or None}})
+    s.patch("/api/v1/nodes/%s/status" % name, {"status": {
+        "allocatable": {"cpu": "8", "memory": "16Gi", "pods": "110"}, "capacity": {"cpu": "8", "memory": "16Gi", "pods": "110"},
+        "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "",
+                        "lastHeartbeatTime": "2026-01-01T00:00:00Z", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}})
+
+
+def add_pod(s, name, node, ip, labels, ready=True, phase="Running", **spec):
+    s.make(PODS, {"metadata": {"name": name, "labels": labels}, "spec": {
+        "nodeName": node, "containers": [{"name": "c", "image": "i", "ports": [{"name": "web", "containerPort": 8080}]}], **spec}})
+    set_ready(s, name, ready, phase=phase, podIP=ip, podIPs=[{"ip": ip}])
+
+
+def set_ready(s, name, ready, **more):
+    s.patch(PODS + "/%s/status" % name, {"status": {"conditions": [
+        {"type": "Ready", "status": "True" if ready else "False", "lastTransitionTime": "2026-01-01T00:00:00Z"}], **more}})
+
+
+def endpoints_of(slices):
+    return {a: e["conditions"]["ready"] for x in items(slices) for e in x.get("endpoints") or [] for a in e["addresses"]}
+
+
+def services(s):
+    add_node(s, "n1", **{"topology.kubernetes.io/zone": "z1"})
+    s.make("/api/v1/namespaces/default/services", {"metadata": {"name": "web", "labels": {"team": "a"}}, "spec": {
+        "selector": {"app": "web"}, "ports": [{"name": "http", "port": 80, "targetPort": "web"}, {"name": "x", "port": 81}]}})
+    empty = s.wait("a slice without pods", SLICES % "web", lambda v: len(items(v)) == 1)
+    first = items(empty)[0]
+    check(first["metadata"]["labels"] == {"team": "a", "kubernetes.io/service-name": "web", "endpointslice.kubernetes.io/managed-by":
+                                          "endpointslice-controller.k8s.io"}, "labels of a slice", first)
+    check(first["metadata"]["generateName"] == "web-" and first["metadata"]["ownerReferences"][0]["kind"] == "Service",
+          "its name and owner", first)
+    add_pod(s, "p1", "n1", "10.1.0.1", {"app": "web"})
+    add_pod(s, "p2", "n1", "10.1.0.2", {"app": "web"}, ready=False)
+    add_pod(s, "other", "n1", "10.1.0.3", {"app": "db"})
+    full = s.wait("two pods", SLICES % "web", lambda v: endpoints_of(v) == {"10.1.0.1": True, "10.1.0.2": False})
+    check(len(items(full)) == 1 and items(full)[0]["metadata"]["name"] == first["metadata"]["name"], "the same slice", full)
+    slice = items(full)[0]
+    check(sorted((p["name"], p["port"]) for p in slice["ports"]) == [("http", 8080), ("x", 81)], "ports by name", slice)
+    one = [e for e in slice["endpoints"] if e["addresses"] == ["10.1.0.1"]][0]
+    check(one["zone"] == "z1" and one["nodeName"] == "n1" and one["targetRef"]["name"] == "p1", "where it is", one)
+    both = s.wait("Endpoints", "/api/v1/namespaces/default/endpoints/web", lambda v: len(v["subsets"]) == 1 and
+                  v["subsets"][0].get("addresses") and v["subsets"][0].get("notReadyAddresses"))
+    check(both["metadata"]["labels"] == {"team": "a", "endpoints.kubernetes.io/managed-by": "endpoint-controller"},
+          "labels of Endpoints", both)
+    set_ready(s, "p2", True)
+    s.wait("both ready", SLICES % "web", lambda v: endpoints_of(v) == {"10.1.0.1": True, "10.1.0.2": True})
+    s.delete(PODS + "/p1", {"gracePeriodSeconds": 0})
+    s.wait("one left", SLICES % "web", lambda v: endpoints_of(v) == {"10.1.0.2": True})
+    s.wait("one left", "/api/v1/namespaces/default/endpoints/web", lambda v: [a["ip"] for a in v["subsets"][0]["addresses"]] == ["10.1.0.2"])
+    s.patch("/api/v1/namespaces/default/services/web", {"spec": {"selector": {"app": "db"}}})
+    s.wait("another selector", SLICES % "web", lambda v: endpoints_of(v) == {"10.1.0.3": True})
+    s.delete("/api/v1/namespaces/default/services/web")
+    s.wait("slices go with their service", SLICES % "web", lambda v: items(v) == [])
+    s.wait("Endpoints go, too", "/api/v1/namespaces/default/endpoints/web", lambda v: v["code"] == 404)
+    for name in ("p2", "other"):
+        s.delete(PODS + "/" + name, {"gracePeriodSeconds": 0})
+
+
+def many_endpoints(s):
+    s.make("/api/v1/namespaces/default/services", {"metadata": {"name": "many"}, "spec": {
+        "clusterIP": "None", "selector": {"app": "many"}}})
+    for i in range(120):
+        add_pod(s, "many-%d" % i, "n1", "10.2.%d.%d" % (i // 100, i % 100), {"app": "many"})
+    full = s.wait("120 endpoints", SLICES % "many", lambda v: len(endpoints_of(v)) == 120)
+    check(sorted(len(x["endpoints"]) for x in items(full)) == [20, 100], "at most 100 in a slice", [len(x["endpoints"]) for x in items(full)])
+    check(all("service.kubernetes.io/headless" in x["metadata"]["labels"] for x in items(full)), "a headless service")
+    s.delete("/api/v1/namespaces/default/services/many")
+    s.delete(PODS + "?labelSelector=app=many", {"gracePeriodSeconds": 0})
+
+
+STORIES = (services, many_endpoints)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder, Server(folder) as s:
+        for story in STORIES:
+            if len(sys.argv) < 3 or story.__name__ in sys.argv[2:]:
+                begun = time.monotonic()
+                story(s)
+                print("%-40s %.1f s" % (story.__name__, time.monotonic() - begun))
+    print("%d failures" % failures)
+    return failures > 0
+
+
+sys.exit(main())
