@@ -105,6 +105,9 @@ static enum err_code store_used(struct admission_request *r, struct store_item *
     if (!also && r->n_also >= QUOTAS_CHANGED_MAX)
         return err_set(e, ERR_FORBIDDEN, "more than %d quotas would change", QUOTAS_CHANGED_MAX);
     struct value changed = edit_set(r->arena, quota_type(), quota, "status.used", used);
+    unsigned long long revision = store_next_revision(stored_store(r->objects)); /* of the commit that both are in */
+    changed = edit_set(r->arena, quota_type(), &changed, "metadata.resourceVersion",
+                       edit_text(arena_printf(r->arena, "%llu", revision)));
     struct strbuf json;
     strbuf_init(&json, STORE_VALUE_BYTES_MAX);
     json_encode(&json, quota_type(), &changed);

@@ -6,10 +6,12 @@
 #include "base/str.h"
 
 const struct controller_row controller_rows[] = {
+    { "disruption-controller", disruption_controller_start, disruption_controller_stop },
     { "endpoints-controller", endpoints_controller_start, endpoints_controller_stop },
     { "endpointslice-controller", endpointslice_controller_start, endpointslice_controller_stop },
     { "garbage-collector-controller", garbage_collector_start, garbage_collector_stop },
     { "namespace-controller", namespace_controller_start, namespace_controller_stop },
+    { "resourcequota-controller", resource_quota_controller_start, resource_quota_controller_stop },
     { "root-ca-certificate-publisher-controller", root_ca_publisher_start, root_ca_publisher_stop },
     { "serviceaccount-controller", service_account_controller_start, service_account_controller_stop },
     { 0 },
@@ -31,10 +33,12 @@ static bool names(const char *word, const char *name)
     static const struct {
         const char *alias, *name;
     } aliases[] = {
+        { "disruption", "disruption-controller" },
         { "endpoint", "endpoints-controller" },
         { "endpointslice", "endpointslice-controller" },
         { "garbagecollector", "garbage-collector-controller" },
         { "namespace", "namespace-controller" },
+        { "resourcequota", "resourcequota-controller" },
         { "root-ca-cert-publisher", "root-ca-certificate-publisher-controller" },
         { "serviceaccount", "serviceaccount-controller" },
     };

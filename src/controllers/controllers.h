@@ -53,3 +53,7 @@ void *endpoints_controller_start(const struct controller_context *c);
 void endpoints_controller_stop(void *own_controller);
 void *endpointslice_controller_start(const struct controller_context *c);
 void endpointslice_controller_stop(void *own_controller);
+void *disruption_controller_start(const struct controller_context *c);
+void disruption_controller_stop(void *own_controller);
+void *resource_quota_controller_start(const struct controller_context *c);
+void resource_quota_controller_stop(void *own_controller);
