@@ -11,9 +11,12 @@ const struct controller_row controller_rows[] = {
     { "endpointslice-controller", endpointslice_controller_start, endpointslice_controller_stop },
     { "garbage-collector-controller", garbage_collector_start, garbage_collector_stop },
     { "namespace-controller", namespace_controller_start, namespace_controller_stop },
+    { "node-lifecycle-controller", node_lifecycle_start, node_lifecycle_stop },
+    { "pod-garbage-collector-controller", pod_gc_start, pod_gc_stop },
     { "resourcequota-controller", resource_quota_controller_start, resource_quota_controller_stop },
     { "root-ca-certificate-publisher-controller", root_ca_publisher_start, root_ca_publisher_stop },
     { "serviceaccount-controller", service_account_controller_start, service_account_controller_stop },
+    { "taint-eviction-controller", taint_eviction_start, taint_eviction_stop },
     { 0 },
 };
 
@@ -38,6 +41,8 @@ static bool names(const char *word, const char *name)
         { "endpointslice", "endpointslice-controller" },
         { "garbagecollector", "garbage-collector-controller" },
         { "namespace", "namespace-controller" },
+        { "nodelifecycle", "node-lifecycle-controller" },
+        { "podgc", "pod-garbage-collector-controller" },
         { "resourcequota", "resourcequota-controller" },
         { "root-ca-cert-publisher", "root-ca-certificate-publisher-controller" },
         { "serviceaccount", "serviceaccount-controller" },

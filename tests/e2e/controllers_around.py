@@ -248,7 +248,67 @@ def quotas(s):
     s.delete(QUOTA + "/q")
 
 
-STORIES = (services, many_endpoints, budgets, quotas)
+# ---- Nodes ----
+
+NODE = "/api/v1/nodes/"
+
+
+def set_condition(s, node, **statuses):
+    """Conditions of a node, as its kubelet would post them."""
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    s.patch(NODE + node + "/status", {"status": {"conditions": [
+        {"type": t, "status": v, "reason": "Test", "message": "", "lastHeartbeatTime": now, "lastTransitionTime": now}
+        for t, v in statuses.items()]}})
+
+
+def taints_of(node):
+    return sorted((t["key"].split("/")[1], t["effect"]) for t in node["spec"].get("taints") or [])
+
+
+def taints(s):
+    add_node(s, "bad")
+    s.wait("a node that is ready has no taints", NODE + "bad", lambda v: taints_of(v) == [])
+    for name, seconds in (("soon", 1), ("later", 600)):
+        add_pod(s, name, "bad", "10.3.0.1", {"app": "t"}, tolerations=[
+            {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds}])
+    set_condition(s, "bad", Ready="False", MemoryPressure="True")
+    got = s.wait("taints of its conditions", NODE + "bad", lambda v: taints_of(v) == [
+        ("memory-pressure", "NoSchedule"), ("not-ready", "NoExecute"), ("not-ready", "NoSchedule")])
+    check(all("timeAdded" in t for t in got["spec"]["taints"]), "when they were added", got["spec"])
+    s.wait("a pod that does not wait long", PODS + "/soon", lambda v: v.get("code") == 404 or "deletionTimestamp" in v["metadata"])
+    later = s.get(PODS + "/later")
+    check("deletionTimestamp" not in later["metadata"], "one that does", later)
+    s.wait("an Event", "/api/v1/namespaces/default/events", lambda v: [e for e in items(v) if e["reason"] == "TaintManagerEviction" and
+           e["message"] == "Marking for deletion Pod default/soon"])
+    set_condition(s, "bad", Ready="True")
+    s.wait("a node that is well again", NODE + "bad", lambda v: taints_of(v) == [])
+    s.patch(NODE + "bad", {"spec": {"unschedulable": True}})
+    s.wait("a node that is cordoned", NODE + "bad", lambda v: taints_of(v) == [("unschedulable", "NoSchedule")])
+    s.patch(NODE + "bad", {"spec": {"unschedulable": None, "taints": [{"key": "a.b/mine", "effect": "NoExecute"}]}})
+    s.wait("somebody's own taint", PODS + "/later", lambda v: v.get("code") == 404 or "deletionTimestamp" in v["metadata"])
+    s.ask("DELETE", PODS + "/soon", {"gracePeriodSeconds": 0})
+    s.ask("DELETE", PODS + "/later", {"gracePeriodSeconds": 0})
+
+
+def lost_nodes(s):
+    """Nobody hears of n1, and `bad` is deleted. This takes as long as the grace period."""
+    add_pod(s, "lost", "n1", "10.3.0.2", {"app": "lost"})
+    add_pod(s, "orphan", "bad", "10.3.0.3", {"app": "lost"}, tolerations=[{"operator": "Exists"}])
+    s.delete(NODE + "bad")
+    add_node(s, "alive")
+    end = time.monotonic() + LIMIT + 60
+    while time.monotonic() < end and not taints_of(s.get(NODE + "n1")):
+        set_condition(s, "alive", Ready="True")
+        time.sleep(2)
+    s.wait("a node that nobody hears of", NODE + "n1", lambda v: taints_of(v) == [("unreachable", "NoExecute"), ("unreachable", "NoSchedule")])
+    conditions = {c["type"]: (c["status"], c["reason"]) for c in s.get(NODE + "n1")["status"]["conditions"]}
+    check(conditions["Ready"] == ("Unknown", "NodeStatusUnknown") and conditions["PIDPressure"] == ("Unknown", "NodeStatusNeverUpdated"),
+          "what is known of it", conditions)
+    s.wait("its pods are not ready", PODS + "/lost", lambda v: {c["type"]: c["status"] for c in v["status"]["conditions"]}["Ready"] == "False")
+    s.wait("a pod without its node", PODS + "/orphan", lambda v: v.get("code") == 404)
+
+
+STORIES = (services, many_endpoints, budgets, quotas, taints, lost_nodes)
 
 
 def main():
