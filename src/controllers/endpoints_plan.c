@@ -159,6 +159,7 @@ static struct value subset_of(struct packing *p, const struct packed_port *first
     return edit_set(p->a, subset_type(), &v, "ports", ports.n ? ports : absent);
 }
 
+/* Upstream sorts by a hash of the whole subset, so that an address more may turn the order around; here it stays. */
 static int by_first_port(const void *a, const void *b)
 {
     const struct value *x = value_path(subset_type(), a, "ports"), *y = value_path(subset_type(), b, "ports");

@@ -79,7 +79,7 @@ static struct value used_of(struct arena *a, const struct value *old, const stru
         else if (before)
             used.members[used.n++] = (struct member){ rows[i].resource, *before };
     }
-    return used;
+    return used.n ? used : (struct value){ .kind = VALUE_ABSENT };
 }
 
 bool quota_status_plan(struct arena *a, const struct quota_state *s, struct value *ret_quota)
