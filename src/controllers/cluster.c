@@ -322,6 +322,7 @@ static void copy_call(struct job *j, const struct cluster_call *call)
         op->delete.resource_version = arena_str(a, call->resource_version);
     if (call->propagation)
         op->delete.propagation_policy = str_of(call->propagation);
+    op->delete.has_grace_period = call->at_once; /* of zero seconds */
 }
 
 void cluster_begin(struct cluster *c, const struct cluster_call *call)

@@ -61,6 +61,7 @@ struct cluster_call {
     struct str patch;           /* JSON; to create without `object`: the body */
     struct str uid, resource_version; /* preconditions of a deletion; empty: none */
     const char *propagation;          /* of a deletion: "Background"; NULL: not said */
+    bool at_once;                     /* of a deletion: without a grace period */
     /* The outcome; `message` is good within the callback. */
     void (*done)(void *context, enum err_code code, const char *message);
     /* Told before `done` to those who want more; either may be NULL. */

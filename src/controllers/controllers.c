@@ -7,13 +7,20 @@
 
 const struct controller_row controller_rows[] = {
     { "deployment-controller", deployment_controller_start, deployment_controller_stop },
+    { "disruption-controller", disruption_controller_start, disruption_controller_stop },
+    { "endpoints-controller", endpoints_controller_start, endpoints_controller_stop },
+    { "endpointslice-controller", endpointslice_controller_start, endpointslice_controller_stop },
     { "garbage-collector-controller", garbage_collector_start, garbage_collector_stop },
     { "job-controller", job_controller_start, job_controller_stop },
     { "namespace-controller", namespace_controller_start, namespace_controller_stop },
+    { "node-lifecycle-controller", node_lifecycle_start, node_lifecycle_stop },
+    { "pod-garbage-collector-controller", pod_gc_start, pod_gc_stop },
     { "replicaset-controller", replica_set_controller_start, replica_set_controller_stop },
     { "replicationcontroller-controller", replication_controller_start, replication_controller_stop },
+    { "resourcequota-controller", resource_quota_controller_start, resource_quota_controller_stop },
     { "root-ca-certificate-publisher-controller", root_ca_publisher_start, root_ca_publisher_stop },
     { "serviceaccount-controller", service_account_controller_start, service_account_controller_stop },
+    { "taint-eviction-controller", taint_eviction_start, taint_eviction_stop },
     { "ttl-after-finished-controller", ttl_controller_start, ttl_controller_stop },
     { 0 },
 };
@@ -35,11 +42,17 @@ static bool names(const char *word, const char *name)
         const char *alias, *name;
     } aliases[] = {
         { "deployment", "deployment-controller" },
+        { "disruption", "disruption-controller" },
+        { "endpoint", "endpoints-controller" },
+        { "endpointslice", "endpointslice-controller" },
         { "garbagecollector", "garbage-collector-controller" },
         { "job", "job-controller" },
         { "namespace", "namespace-controller" },
+        { "nodelifecycle", "node-lifecycle-controller" },
+        { "podgc", "pod-garbage-collector-controller" },
         { "replicaset", "replicaset-controller" },
         { "replicationcontroller", "replicationcontroller-controller" },
+        { "resourcequota", "resourcequota-controller" },
         { "root-ca-cert-publisher", "root-ca-certificate-publisher-controller" },
         { "serviceaccount", "serviceaccount-controller" },
         { "ttl-after-finished", "ttl-after-finished-controller" },
