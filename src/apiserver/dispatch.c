@@ -112,8 +112,19 @@ static void settled(struct operation *op)
     exchange_settled(x);
 }
 
+/* Upstream has tables of what can be listed, its status and its scale. */
+static bool has_table(const struct exchange *x)
+{
+    const struct subresource *sub = x->at.subresource;
+    if (sub)
+        return strcmp(sub->name, "status") == 0 || strcmp(sub->name, "scale") == 0;
+    return x->at.resource->verbs & VERB_LIST;
+}
+
 static bool negotiate(struct exchange *x, enum accept_place place)
 {
+    if (place == ACCEPT_OBJECT && !has_table(x))
+        place = ACCEPT_UNTABLED;
     const char *go_type = arena_printf(&x->arena, "%.*sList", STR_ARG(x->at.resource->kind));
     if (!negotiate_answer(accept_of(x), place, go_type, &x->form, &x->err))
         return true;

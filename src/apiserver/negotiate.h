@@ -21,7 +21,7 @@ struct answer_form {
     bool pretty;       /* the clause says so */
 };
 
-enum accept_place { ACCEPT_OBJECT, ACCEPT_LIST, ACCEPT_WATCH };
+enum accept_place { ACCEPT_OBJECT, ACCEPT_UNTABLED /* an object of which there is no Table */, ACCEPT_LIST, ACCEPT_WATCH };
 
 /* Of an answer from a resource's path. ERR_NOT_ACCEPTABLE with upstream's texts. A list as AS_METADATA is refused too,
  * and an object as a list: `go_type` is what upstream's text then names, "core.PodList". */

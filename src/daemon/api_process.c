@@ -401,10 +401,28 @@ static int64_t ms(int64_t ns)
     return ns / CLOCK_NS_PER_MS;
 }
 
+/* Whoever switches off what gives pods their service accounts has no use for those accounts, nor for what their tokens come
+ * with: test suites do, and count what is in their namespaces. Controllers that are named run nevertheless. */
+static const char *const *choose_controllers(struct process *p)
+{
+    static const char *const of_accounts[] = { "-serviceaccount-controller", "-root-ca-certificate-publisher-controller" };
+    const struct flag_strings *chosen = &p->flags->controllers, *off = &p->flags->disable_admission_plugins;
+    const char **at = ARENA_NEW_N(&p->arena, const char *, chosen->n + 3);
+    size_t n = 0;
+    for (; n < chosen->n; n++)
+        at[n] = text(p, chosen->at[n]);
+    for (size_t i = 0; i < off->n; i++)
+        if (str_is(off->at[i], "ServiceAccount")) {
+            memcpy(&at[n], of_accounts, sizeof(of_accounts));
+            break;
+        }
+    return at;
+}
+
 static void make_server(struct process *p)
 {
     const struct apiserver_flags *f = p->flags;
-    p->controllers_choice = texts(p, &f->controllers);
+    p->controllers_choice = choose_controllers(p);
     struct apiserver_options o = {
         .loop = p->loop,
         .store = p->store,
