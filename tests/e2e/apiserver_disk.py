@@ -34,7 +34,7 @@ class Faults:
             self.shared = mmap.mmap(f.fileno(), 16)
 
     def env(self):
-        return {"LD_PRELOAD": FAULTS, "DISK_FAULTS": self.path}
+        return {"LD_PRELOAD": FAULTS, "DISK_FAULTS": self.path, "ASAN_OPTIONS": "verify_asan_link_order=0"}
 
     def fail(self, error, after=0, times=1 << 30):
         self.shared[4:12] = struct.pack("2i", times, error)

@@ -13,7 +13,7 @@ import threading
 import time
 
 import api_world
-from api_world import JSON_PATCH, TOKEN, TRUST, Client, Server, Unknown, Watch, check, configmap, eventually, version_of
+from api_world import TOKEN, TRUST, Client, Server, Watch, check, configmap, eventually, version_of
 
 BERTH = sys.argv[1]
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"

@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+"""controllers_sets.py BERTH - stories of Jobs and CronJobs against `berth apiserver --memory`: the test stands in for the kubelets and
+sets the phase of pods."""
+import json
+import os
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+BERTH = os.path.abspath(sys.argv[1])
+LIMIT = 5
+TOKEN = "secret"
+FINALIZER = "batch.kubernetes.io/job-tracking"
+failures = 0
+
+
+def check(condition, what, shown=""):
+    global failures
+    if not condition:
+        failures += 1
+        print("FAILED %s\n%s" % (what, shown))
+
+
+class Server:
+    def __init__(self, folder):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.port = s.getsockname()[1]
+        tokens = os.path.join(folder, "tokens.csv")
+        with open(tokens, "w", encoding="utf-8") as f:
+            f.write('%s,admin,1,"system:masters"\n' % TOKEN)
+        self.log = os.path.join(folder, "log")
+        self.process = subprocess.Popen(
+            [BERTH, "apiserver", "--memory", "--bind-address=127.0.0.1", "--secure-port=%d" % self.port,
+             "--token-auth-file=" + tokens, "--cert-dir=" + os.path.join(folder, "certs")],
+            stdout=subprocess.PIPE, stderr=open(self.log, "w", encoding="utf-8"), text=True,
+            env={"PATH": os.environ["PATH"], "HOME": folder})
+        self.process.stdout.readline()
+
+    def ask(self, method, path, body=None, kind="application/json"):
+        headers = {"Content-Type": kind, "Authorization": "Bearer " + TOKEN}
+        request = urllib.request.Request("https://127.0.0.1:%d%s" % (self.port, path), method=method, headers=headers,
+                                         data=json.dumps(body).encode() if body is not None else None)
+        try:
+            with urllib.request.urlopen(request, context=ssl._create_unverified_context(), timeout=LIMIT) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as e:
+            return e.code, json.loads(e.read())
+
+    def must(self, *args, **more):
+        code, answer = self.ask(*args, **more)
+        if code >= 300:
+            raise AssertionError("%s: %d %s" % (args[:2], code, json.dumps(answer)))
+        return answer
+
+
+class Space:
+    """A namespace of its own for one story."""
+
+    def __init__(self, server, name):
+        self.server, self.name = server, name
+        server.must("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+        self.until("the service account", lambda: server.ask("GET", "/api/v1/namespaces/%s/serviceaccounts/default" % name)[0] == 200)
+
+    def path(self, plural, name=""):
+        group = {"pods": "/api/v1", "events": "/api/v1", "persistentvolumeclaims": "/api/v1", "jobs": "/apis/batch/v1",
+                 "cronjobs": "/apis/batch/v1"}.get(plural, "/apis/apps/v1")
+        return "%s/namespaces/%s/%s%s" % (group, self.name, plural, "/" + name if name else "")
+
+    def make(self, plural, name, spec, **meta):
+        return self.server.must("POST", self.path(plural), {"metadata": {"name": name, **meta}, "spec": spec})
+
+    def get(self, plural, name):
+        return self.server.must("GET", self.path(plural, name))
+
+    def items(self, plural):
+        return self.server.must("GET", self.path(plural))["items"]
+
+    def live(self):
+        """Pods that have not ended and are not being deleted, by name."""
+        return sorted((p for p in self.items("pods") if p["status"].get("phase") in ("Pending", "Running")
+                       and "deletionTimestamp" not in p["metadata"]), key=lambda p: p["metadata"]["name"])
+
+    def patch(self, plural, name, patch, sub=""):
+        return self.server.must("PATCH", self.path(plural, name) + sub, patch, kind="application/merge-patch+json")
+
+    def set_phase(self, pod, phase, code=0, ready=None):
+        name = pod["metadata"]["name"]
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        state = {"running": {"startedAt": now}}
+        if phase in ("Succeeded", "Failed"):
+            state = {"terminated": {"exitCode": code, "startedAt": now, "finishedAt": now}}
+        ready = phase == "Running" if ready is None else ready
+        self.patch("pods", name, {"status": {
+            "phase": phase, "conditions": [{"type": "Ready", "status": "True" if ready else "False", "lastTransitionTime": now}],
+            "containerStatuses": [{"name": "c", "image": "i", "imageID": "i", "restartCount": 0, "ready": ready, "state": state}]}}, "/status")
+
+    def until(self, what, condition):
+        end = time.monotonic() + LIMIT
+        while time.monotonic() < end:
+            found = condition()
+            if found:
+                return found
+            time.sleep(0.02)
+        raise AssertionError("%s: %s did not come" % (self.name, what))
+
+    def reasons(self, kind):
+        return sorted(e["reason"] for e in self.items("events") if e["involvedObject"]["kind"] == kind)
+
+    def condition(self, plural, name, condition):
+        for c in self.get(plural, name)["status"].get("conditions", []):
+            if c["type"] == condition and c["status"] == "True":
+                return c
+        return None
+
+
+def template(policy="Never", **meta):
+    return {"metadata": meta, "spec": {"restartPolicy": policy, "containers": [{"name": "c", "image": "i"}]}}
+
+
+# ---- Jobs ----
+
+def job_completes(s):
+    s.make("jobs", "j", {"completions": 3, "parallelism": 2, "template": template()})
+    pods = s.until("two pods", lambda: len(s.live()) == 2 and s.live())
+    check(all(FINALIZER in p["metadata"]["finalizers"] for p in pods), "pods are tracked", pods)
+    check(all(p["metadata"]["generateName"] == "j-" for p in pods), "names of pods", pods)
+    status = s.until("the count", lambda: s.get("jobs", "j")["status"].get("active") == 2 and s.get("jobs", "j")["status"])
+    check(status["ready"] == 0 and status["terminating"] == 0, "counts", status)
+    s.set_phase(pods[0], "Running")
+    s.until("one is ready", lambda: s.get("jobs", "j")["status"]["ready"] == 1)
+    for p in pods:
+        s.set_phase(p, "Succeeded")
+    s.until("two succeeded", lambda: s.get("jobs", "j")["status"].get("succeeded") == 2)
+    last = s.until("the third pod", s.live)
+    check(len(last) == 1, "one is left to do", last)
+    s.set_phase(last[0], "Succeeded")
+    s.until("the end", lambda: s.condition("jobs", "j", "Complete"))
+    job = s.get("jobs", "j")
+    check([c["type"] for c in job["status"]["conditions"]] == ["SuccessCriteriaMet", "Complete"], "conditions", job["status"])
+    check(all(c["reason"] == "CompletionsReached" for c in job["status"]["conditions"]), "reasons", job["status"])
+    check(job["status"]["succeeded"] == 3 and "completionTime" in job["status"] and job["status"]["uncountedTerminatedPods"] == {},
+          "status at the end", job["status"])
+    check(not any(p["metadata"].get("finalizers") for p in s.items("pods")), "no finalizer is left", s.items("pods"))
+    s.until("events", lambda: s.reasons("Job") == ["Completed"] + ["SuccessfulCreate"] * 3)
+
+
+def job_indexed(s):
+    s.make("jobs", "j", {"completions": 3, "parallelism": 3, "completionMode": "Indexed", "template": template()})
+    pods = s.until("three pods", lambda: len(s.live()) == 3 and s.live())
+    for i, p in enumerate(pods):
+        meta = p["metadata"]
+        check(meta["generateName"] == "j-%d-" % i and meta["labels"]["batch.kubernetes.io/job-completion-index"] == str(i) and
+              meta["annotations"]["batch.kubernetes.io/job-completion-index"] == str(i), "an index", meta)
+        check(p["spec"]["hostname"] == "j-%d" % i and p["spec"]["containers"][0]["env"][0]["name"] == "JOB_COMPLETION_INDEX", "its pod", p["spec"])
+    s.set_phase(pods[2], "Succeeded")
+    s.set_phase(pods[0], "Succeeded")
+    s.until("indexes", lambda: s.get("jobs", "j")["status"].get("completedIndexes") == "0,2")
+    s.set_phase(pods[1], "Succeeded")
+    s.until("the end", lambda: s.condition("jobs", "j", "Complete"))
+    check(s.get("jobs", "j")["status"]["completedIndexes"] == "0-2", "all indexes", s.get("jobs", "j")["status"])
+
+
+def job_fails(s):
+    s.make("jobs", "j", {"backoffLimit": 0, "parallelism": 2, "completions": 2, "template": template()})
+    pods = s.until("two pods", lambda: len(s.live()) == 2 and s.live())
+    s.set_phase(pods[0], "Failed", 1)
+    c = s.until("the end", lambda: s.condition("jobs", "j", "Failed"))
+    check(c["reason"] == "BackoffLimitExceeded" and c["message"] == "Job has reached the specified backoff limit", "why", c)
+    job = s.get("jobs", "j")
+    check([c["type"] for c in job["status"]["conditions"]] == ["FailureTarget", "Failed"] and job["status"]["failed"] == 2, "status", job["status"])
+    s.until("the event", lambda: "BackoffLimitExceeded" in s.reasons("Job"))
+
+
+def job_policy(s):
+    policy = {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]}
+    s.make("jobs", "j", {"backoffLimit": 6, "podFailurePolicy": policy, "template": template()})
+    pod = s.until("a pod", s.live)[0]
+    s.set_phase(pod, "Failed", 42)
+    c = s.until("the end", lambda: s.condition("jobs", "j", "Failed"))
+    check(c["reason"] == "PodFailurePolicy" and "failed with exit code 42 matching FailJob rule at index 0" in c["message"], "why", c)
+
+
+def job_suspends(s):
+    s.make("jobs", "j", {"suspend": True, "parallelism": 2, "completions": 2, "template": template()})
+    s.until("its condition", lambda: s.condition("jobs", "j", "Suspended"))
+    check("startTime" not in s.get("jobs", "j")["status"] and not s.items("pods"), "it has not begun", s.get("jobs", "j"))
+    s.patch("jobs", "j", {"spec": {"suspend": False}})
+    s.until("two pods", lambda: len(s.live()) == 2)
+    s.until("its beginning", lambda: "startTime" in s.get("jobs", "j")["status"])
+    s.patch("jobs", "j", {"spec": {"suspend": True}})
+    s.until("no pods", lambda: not s.items("pods"))
+    s.until("its condition again", lambda: s.condition("jobs", "j", "Suspended"))
+    check(s.get("jobs", "j")["status"].get("failed", 0) == 0, "suspended pods have not failed", s.get("jobs", "j")["status"])
+    s.until("events", lambda: {"Suspended", "Resumed"} <= set(s.reasons("Job")))
+
+
+def job_deadline(s):
+    s.make("jobs", "j", {"activeDeadlineSeconds": 1, "template": template()})
+    c = s.until("the end", lambda: s.condition("jobs", "j", "Failed"))
+    check(c["reason"] == "DeadlineExceeded", "why", c)
+
+
+def job_success_policy(s):
+    s.make("jobs", "j", {"completions": 4, "parallelism": 4, "completionMode": "Indexed", "template": template(),
+                         "successPolicy": {"rules": [{"succeededIndexes": "1-3", "succeededCount": 1}]}})
+    pods = s.until("four pods", lambda: len(s.live()) == 4 and s.live())
+    s.set_phase(pods[2], "Succeeded")
+    c = s.until("the end", lambda: s.condition("jobs", "j", "Complete"))
+    check(c["reason"] == "SuccessPolicy" and c["message"] == "Matched rules at index 0", "why", c)
+
+
+def job_of_others(s):
+    s.make("jobs", "j", {"managedBy": "example.com/other", "template": template()})
+    s.make("jobs", "k", {"template": template()})
+    s.until("a pod of the other job", s.live)
+    check(len(s.live()) == 1 and "startTime" not in s.get("jobs", "j").get("status", {}), "it is left alone", s.items("pods"))
+
+
+def job_scales(s):
+    s.make("jobs", "j", {"parallelism": 4, "completions": 8, "template": template()})
+    pods = s.until("four pods", lambda: len(s.live()) == 4 and s.live())
+    s.set_phase(pods[1], "Running")
+    s.patch("jobs", "j", {"spec": {"parallelism": 1}})
+    left = s.until("one pod", lambda: len(s.live()) == 1 and s.live())
+    check(left[0]["metadata"]["name"] == pods[1]["metadata"]["name"], "the one that runs stays", left)
+    check(s.get("jobs", "j")["status"].get("failed", 0) == 0, "those that went have not failed", s.get("jobs", "j"))
+
+
+def job_is_deleted(s):
+    s.make("jobs", "j", {"parallelism": 3, "completions": 3, "template": template()})
+    s.until("three pods", lambda: len(s.live()) == 3)
+    s.server.must("DELETE", s.path("jobs", "j"), {"propagationPolicy": "Background"})
+    s.until("no pods", lambda: not s.items("pods"))
+
+
+def job_adopts(s):
+    s.make("jobs", "j", {"suspend": True, "template": template()})
+    labels = s.until("its labels", lambda: s.get("jobs", "j")["spec"]["template"]["metadata"].get("labels"))
+    s.server.must("POST", s.path("pods"), {"metadata": {"name": "mine", "labels": labels}, "spec": template()["spec"]})
+    s.until("the adopted pod is deleted", lambda: not s.items("pods"))
+
+
+def job_expires(s):
+    s.make("jobs", "j", {"ttlSecondsAfterFinished": 1, "template": template()})
+    s.set_phase(s.until("a pod", s.live)[0], "Succeeded")
+    s.until("the end", lambda: s.server.ask("GET", s.path("jobs", "j"))[0] == 404)
+    s.until("no pods", lambda: not s.items("pods"))
+
+
+STORIES = [job_completes, job_indexed, job_fails, job_policy, job_suspends, job_deadline, job_success_policy, job_of_others, job_scales,
+           job_is_deleted, job_adopts, job_expires]
+
+
+def main():
+    wanted = sys.argv[2:]
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(folder)
+        try:
+            for story in STORIES:
+                if wanted and story.__name__ not in wanted:
+                    continue
+                space = Space(server, story.__name__.replace("_", "-"))
+                try:
+                    story(space)
+                except AssertionError as e:
+                    check(False, story.__name__, "%s\njobs: %s\npods: %s" % (e, [j.get("status") for j in space.items("jobs")],
+                                                                          [(p["metadata"], p["status"].get("phase")) for p in space.items("pods")]))
+            check(server.process.poll() is None, "the server still runs")
+        finally:
+            server.process.kill()
+            server.process.wait()
+            if failures:
+                with open(server.log, encoding="utf-8", errors="replace") as f:
+                    print(f.read()[-2000:])
+    print("%d failures" % failures)
+    sys.exit(failures > 0)
+
+
+main()
