@@ -58,6 +58,8 @@ struct process {
     const char *bind_address, *advertise_address, *url;
     struct memory memory;
     struct loop_timer tick, delay;
+    int64_t forget_at_ms;
+    uint64_t forget_up_to; /* the revision at the end of the last interval; 0: before the first */
     uv_async_t store_news;
     uv_signal_t signals[N_SIGNALS];
     uint32_t n_open_handles;
@@ -463,10 +465,23 @@ static enum err_code make_controllers(struct process *p, struct err *e)
 
 /* ---- Running ---- */
 
+/* As upstream does with etcd: what is as old as one interval when an interval ends is forgotten, so that lists can be continued
+ * and watches resumed for that long at least, and twice as long at most. */
+static void forget_past(struct process *p)
+{
+    int64_t now_ms = loop_now_ms(p->loop), interval_ms = ms(p->flags->etcd_compaction_interval_ns);
+    if (interval_ms <= 0 || now_ms < p->forget_at_ms)
+        return;
+    store_compact(p->store, p->forget_up_to);
+    p->forget_up_to = store_revision(p->store);
+    p->forget_at_ms = now_ms + interval_ms;
+}
+
 static void tick(struct loop_timer *t)
 {
     struct process *p = LIST_ITEM(t, struct process, tick);
     store_tick(p->store);
+    forget_past(p);
     poll(p);
     memory_tick(&p->memory);
     loop_timer_set(p->loop, &p->tick, loop_now_ms(p->loop) + API_TICK_MS);
