@@ -107,7 +107,9 @@ class Server:
     def __enter__(self):
         return self.start()
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
+        if kind:
+            print(self.text()[-4000:], file=sys.stderr)
         if self.process and self.process.poll() is None:
             self.kill()
         if self.own_folder:

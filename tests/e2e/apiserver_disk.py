@@ -333,7 +333,7 @@ def damaged_files():
         put_back()
     server.start()
     check(client.get(CONFIGMAPS)[1]["items"] == listed, "the good file is good")
-    server.__exit__()
+    server.__exit__(None)
 
 
 def two_of_them():
