@@ -114,8 +114,7 @@ static void settled(struct operation *op)
 
 static bool negotiate(struct exchange *x, enum accept_place place)
 {
-    const char *go_type = arena_printf(&x->arena, "%.*sList", STR_ARG(x->at.resource->kind));
-    if (!negotiate_answer(accept_of(x), place, go_type, &x->form, &x->err))
+    if (!negotiate_answer(accept_of(x), place, &x->form, &x->err))
         return true;
     answer_error(x, NULL);
     return false;
@@ -163,7 +162,7 @@ static void answer_too_large_version(struct exchange *x, uint64_t version)
 static void serve_get(struct exchange *x)
 {
     uint64_t version;
-    if (!negotiate(x, ACCEPT_OBJECT) || !check_include(x))
+    if (!negotiate(x, ACCEPT_OBJECT))
         return;
     if (lists_read_version(target_get(&x->target, "resourceVersion"), false, &version, &x->err)) {
         answer_error(x, NULL);
@@ -293,7 +292,9 @@ static bool read_body_media(struct exchange *x)
 
 bool dispatch_begin_create(struct exchange *x)
 {
-    if (!negotiate(x, ACCEPT_OBJECT) || !check_include(x) || !read_body_media(x) || !read_write_options(x, WRITE_CREATE))
+    unsigned verbs = x->at.subresource ? x->at.subresource->verbs : x->at.resource->verbs;
+    if (!negotiate(x, verbs == VERB_CREATE ? ACCEPT_REVIEW : ACCEPT_OBJECT) || !read_body_media(x) ||
+        !read_write_options(x, WRITE_CREATE))
         return false;
     prepare_operation(x);
     return true;
@@ -307,7 +308,7 @@ static void serve_create(struct exchange *x)
 
 static void serve_update(struct exchange *x)
 {
-    if (!negotiate(x, ACCEPT_OBJECT) || !check_include(x) || !read_body_media(x) || !read_write_options(x, WRITE_UPDATE))
+    if (!negotiate(x, ACCEPT_OBJECT) || !read_body_media(x) || !read_write_options(x, WRITE_UPDATE))
         return;
     prepare_operation(x);
     registry_update(&x->op);
@@ -315,13 +316,11 @@ static void serve_update(struct exchange *x)
 
 static void serve_patch(struct exchange *x)
 {
-    if (!negotiate(x, ACCEPT_OBJECT) || !check_include(x))
-        return;
     if (negotiate_patch(headers_get(&x->head->headers, "content-type"), &x->op.patch_form, &x->err)) {
         answer_error(x, NULL);
         return;
     }
-    if (!read_write_options(x, x->op.patch_form == PATCH_FORM_APPLY ? WRITE_APPLY : WRITE_PATCH))
+    if (!negotiate(x, ACCEPT_OBJECT) || !read_write_options(x, x->op.patch_form == PATCH_FORM_APPLY ? WRITE_APPLY : WRITE_PATCH))
         return;
     prepare_operation(x);
     registry_patch(&x->op);
@@ -341,7 +340,7 @@ static bool read_delete_options(struct exchange *x)
 
 static void serve_delete(struct exchange *x)
 {
-    if (!negotiate(x, ACCEPT_OBJECT) || !check_include(x) || !read_delete_options(x))
+    if (!negotiate(x, ACCEPT_OBJECT) || !read_delete_options(x))
         return;
     prepare_operation(x);
     registry_delete(&x->op);
@@ -350,7 +349,7 @@ static void serve_delete(struct exchange *x)
 static void serve_delete_collection(struct exchange *x)
 {
     struct list_options o;
-    if (!negotiate(x, ACCEPT_LIST) || !read_delete_options(x) || !read_list_options(x, &o))
+    if (!negotiate(x, ACCEPT_LIST) || !read_list_options(x, &o) || !read_delete_options(x))
         return;
     prepare_operation(x);
     collection_delete(x, &o);

@@ -67,10 +67,8 @@ static void get_component(struct exchange *x)
 static void serve_components(struct exchange *x)
 {
     bool list = x->at.collection;
-    const char *go_type = "ComponentStatusList";
     warnings_add(&x->op.warnings, "v1 ComponentStatus is deprecated in v1.19+");
-    if (negotiate_answer(headers_get(&x->head->headers, "accept"), list ? ACCEPT_LIST : ACCEPT_OBJECT, go_type, &x->form,
-                         &x->err))
+    if (negotiate_answer(headers_get(&x->head->headers, "accept"), list ? ACCEPT_LIST : ACCEPT_OBJECT, &x->form, &x->err))
         answer_error(x, NULL);
     else if (list)
         list_components(x);
@@ -97,6 +95,9 @@ static enum err_code read_question(struct operation *op, const struct type *t, s
     *ret_question = defaults_apply(op->arena, t, ret_question);
     if (registry_admit(op, ADMIT_CREATE, t, ret_question, NULL, false))
         return op->err.code;
+    struct apply_manager m = registry_manager(op);
+    m.api_version = str_first(t->name, t->name.n - t->kind.n - 1); /* of the question, whatever it is asked of */
+    *ret_question = apply_note_update(op->arena, t, NULL, ret_question, &m);
     return registry_admit(op, ADMIT_CREATE, t, ret_question, NULL, true);
 }
 
