@@ -52,6 +52,7 @@ static const struct row rows[] = { /* sorted by type */
     { "apps/v1.StatefulSetSpec", "replicas", "1" },
     { "apps/v1.StatefulSetSpec", "revisionHistoryLimit", "10" },
     { "apps/v1.StatefulSetUpdateStrategy", "type", "\"RollingUpdate\"" },
+    { "authentication.k8s.io/v1.TokenRequestSpec", "expirationSeconds", "3600" },
     { "autoscaling/v1.HorizontalPodAutoscalerSpec", "minReplicas", "1" },
     { "autoscaling/v2.HorizontalPodAutoscalerSpec", "minReplicas", "1" },
     { "batch/v1.CronJobSpec", "concurrencyPolicy", "\"Allow\"" },
@@ -797,6 +798,7 @@ static void fill_job(struct draft *d)
     fill(&spec, "manualSelector", value_bool(false));
     if (spec.is_copy)
         put(d, slot_of(d, "spec"), spec.value);
+    fill_labels(d);
 }
 
 static void fill_replication_controller(struct draft *d)
@@ -939,6 +941,7 @@ static bool fill_struct(struct arena *a, const struct type *t, struct value *v)
 /* Objects that have defaults, or contain what has. */
 static const char *const objects[] = {
     "apps/v1.DaemonSet", "apps/v1.Deployment", "apps/v1.ReplicaSet", "apps/v1.StatefulSet",
+    "authentication.k8s.io/v1.TokenRequest",
     "autoscaling/v1.HorizontalPodAutoscaler", "autoscaling/v2.HorizontalPodAutoscaler", "batch/v1.CronJob",
     "batch/v1.Job", "core/v1.LimitRange", "core/v1.Namespace", "core/v1.Node", "core/v1.PersistentVolume",
     "core/v1.PersistentVolumeClaim", "core/v1.Pod", "core/v1.PodTemplate", "core/v1.ReplicationController",

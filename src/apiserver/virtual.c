@@ -61,6 +61,8 @@ static void get_component(struct exchange *x)
     x->op.resource = x->at.resource;
     x->op.name = x->route.name;
     registry_not_found(&x->op);
+    x->op.err.kind = "componentstatus"; /* upstream names one of them here */
+    err_set(&x->op.err, ERR_NOT_FOUND, "componentstatus \"%.*s\" not found", STR_ARG(x->route.name));
     answer_operation(x);
 }
 
@@ -92,6 +94,10 @@ static enum err_code read_question(struct operation *op, const struct type *t, s
 {
     if (registry_decode(op, t, ret_question))
         return op->err.code;
+    struct str given = meta_text(t, ret_question, "namespace");
+    if (op->resource->namespaced && given.n && !str_eq(given, op->namespace))
+        return err_set(&op->err, ERR_BAD_REQUEST,
+                       "the namespace of the provided object does not match the namespace sent on the request");
     *ret_question = defaults_apply(op->arena, t, ret_question);
     if (registry_admit(op, ADMIT_CREATE, t, ret_question, NULL, false))
         return op->err.code;

@@ -217,6 +217,7 @@ enum err_code registry_store_new(struct operation *op, struct value v)
     uint64_t version;
     if (registry_admit(op, ADMIT_CREATE, t, &v, NULL, false) || check_grants(op, &v, NULL))
         return op->err.code;
+    wipe_system_fields(op, t, &v);
     bool makes_name = meta_text(t, &v, "name").n == 0 && meta_text(t, &v, "generateName").n > 0;
     set_system_fields(op, k, &v);
     if (is_service(op) && service_write_new(op, &v))
