@@ -56,6 +56,7 @@ static const struct row rows[] = { /* sorted by type */
     { TYPE("apps/v1.StatefulSetSpec"), "replicas", "1" },
     { TYPE("apps/v1.StatefulSetSpec"), "revisionHistoryLimit", "10" },
     { TYPE("apps/v1.StatefulSetUpdateStrategy"), "type", "\"RollingUpdate\"" },
+    { TYPE("authentication.k8s.io/v1.TokenRequestSpec"), "expirationSeconds", "3600" },
     { TYPE("autoscaling/v1.HorizontalPodAutoscalerSpec"), "minReplicas", "1" },
     { TYPE("autoscaling/v2.HorizontalPodAutoscalerSpec"), "minReplicas", "1" },
     { TYPE("batch/v1.CronJobSpec"), "concurrencyPolicy", "\"Allow\"" },
@@ -802,6 +803,7 @@ static void fill_job(struct draft *d)
     fill(&spec, "manualSelector", value_bool(false));
     if (spec.is_copy)
         put(d, slot_of(d, "spec"), spec.value);
+    fill_labels(d);
 }
 
 static void fill_replication_controller(struct draft *d)
@@ -944,6 +946,7 @@ static bool fill_struct(struct arena *a, const struct type *t, struct value *v)
 /* Objects that have defaults, or contain what has. */
 static const struct str objects[] = {
     TYPE("apps/v1.DaemonSet"), TYPE("apps/v1.Deployment"), TYPE("apps/v1.ReplicaSet"), TYPE("apps/v1.StatefulSet"),
+    TYPE("authentication.k8s.io/v1.TokenRequest"),
     TYPE("autoscaling/v1.HorizontalPodAutoscaler"), TYPE("autoscaling/v2.HorizontalPodAutoscaler"),
     TYPE("batch/v1.CronJob"), TYPE("batch/v1.Job"), TYPE("core/v1.LimitRange"), TYPE("core/v1.Namespace"),
     TYPE("core/v1.Node"), TYPE("core/v1.PersistentVolume"), TYPE("core/v1.PersistentVolumeClaim"), TYPE("core/v1.Pod"),

@@ -282,11 +282,18 @@ static struct value at_revision(struct operation *op, const struct value *v, uin
     return meta_set(op->arena, registry_type(op), v, "resourceVersion", text);
 }
 
+/* Upstream keeps these as they are written; all others lose what is empty. */
+static bool is_stored_as_json(const struct resource *r)
+{
+    return str_is(r->group, "apiextensions.k8s.io") || str_is(r->group, "apiregistration.k8s.io");
+}
+
 static struct str encoded(struct operation *op, const struct value *v)
 {
     struct strbuf json;
     strbuf_init(&json, STRBUF_NO_MAX);
-    json_encode(&json, registry_type(op), v);
+    struct value kept = is_stored_as_json(op->resource) ? *v : edit_without_empties(op->arena, registry_type(op), v);
+    json_encode(&json, registry_type(op), &kept);
     struct str copy = arena_str(op->arena, strbuf_str(&json));
     strbuf_fini(&json);
     return copy;

@@ -72,6 +72,25 @@ struct apply_manager registry_manager(struct operation *op)
                                    .reset_fields = sub ? sub->reset_fields : k->reset_fields };
 }
 
+enum err_code registry_note(struct operation *op, const struct value *live, const struct value *new,
+                            const struct apply_manager *m, struct value *ret_value)
+{
+    const struct type *served = op->resource->type;
+    const struct kind_rules *k = registry_kind_rules(op);
+    struct value v = *new;
+    if (served != registry_type(op)) {
+        struct value stored;
+        if (registry_to_stored(op, &v, &stored))
+            return op->err.code;
+        v = registry_from_stored(op, &stored);
+    }
+    struct rules_context c = registry_rules(op, served);
+    if (k->converted)
+        v = k->converted(&c, &v);
+    *ret_value = apply_note_update(op->arena, served, live, &v, m);
+    return ERR_OK;
+}
+
 /* The namespace of the object is that of the request. */
 enum err_code registry_settle_namespace(struct operation *op, struct value *v)
 {
@@ -120,19 +139,10 @@ const char *registry_new_uid(struct operation *op)
     return text;
 }
 
-static struct value first_generation(const struct kind_rules *k)
+/* Kinds that do not count leave what the client says. */
+static bool counts_from_one(const struct kind_rules *k)
 {
-    switch (k->generation) {
-    case GENERATION_SPEC:
-    case GENERATION_SPEC_ANNOTATION:
-    case GENERATION_LABELS:
-    case GENERATION_FIRST:
-        return value_int(1);
-    case GENERATION_NEVER:
-    case GENERATION_CHANGES:
-        break;
-    }
-    return absent;
+    return k->generation != GENERATION_NEVER && k->generation != GENERATION_CHANGES;
 }
 
 static void wipe_system_fields(struct operation *op, const struct type *t, struct value *v)
@@ -163,7 +173,8 @@ static void set_system_fields(struct operation *op, const struct kind_rules *k, 
     struct arena *a = op->arena;
     *v = meta_set(a, t, v, "uid", edit_text(registry_new_uid(op)));
     *v = meta_set(a, t, v, "creationTimestamp", value_time(registry_now_s(op), 0));
-    *v = meta_set(a, t, v, "generation", first_generation(k));
+    if (counts_from_one(k))
+        *v = meta_set(a, t, v, "generation", value_int(1));
     struct str base = meta_text(t, v, "generateName");
     if (base.n && meta_text(t, v, "name").n == 0)
         *v = meta_set(a, t, v, "name", edit_text(make_name(op, base)));
@@ -218,6 +229,7 @@ enum err_code registry_store_new(struct operation *op, struct value v)
     uint64_t version;
     if (registry_admit(op, ADMIT_CREATE, t, &v, NULL, false) || check_grants(op, &v, NULL))
         return op->err.code;
+    wipe_system_fields(op, t, &v);
     bool makes_name = meta_text(t, &v, "name").n == 0 && meta_text(t, &v, "generateName").n > 0;
     set_system_fields(op, k, &v);
     if (is_service(op) && service_write_new(op, &v))
@@ -244,8 +256,7 @@ static enum err_code begin_new(struct operation *op, struct value v)
     struct value stored;
     v = defaults_apply(op->arena, served, &v);
     struct apply_manager m = registry_manager(op);
-    v = apply_note_update(op->arena, served, NULL, &v, &m);
-    if (registry_to_stored(op, &v, &stored))
+    if (registry_note(op, NULL, &v, &m, &v) || registry_to_stored(op, &v, &stored))
         return op->err.code;
     return registry_store_new(op, stored);
 }
@@ -277,6 +288,8 @@ static struct value keep_system_fields(struct operation *op, const struct type *
     struct arena *a = op->arena;
     const struct value *created = meta_get(t, old, "creationTimestamp"), *deleted = meta_get(t, old, "deletionTimestamp");
     const struct value *grace = meta_get(t, old, "deletionGracePeriodSeconds");
+    if (meta_get(t, &v, "selfLink")->kind != VALUE_ABSENT)
+        v = meta_set(a, t, &v, "selfLink", absent);
     if (meta_text(t, &v, "uid").n == 0)
         v = meta_set(a, t, &v, "uid", *meta_get(t, old, "uid"));
     if (created->kind == VALUE_TIME)
@@ -370,7 +383,8 @@ enum err_code registry_store_changed(struct operation *op, const struct value *o
 
 static enum err_code check_uid(struct operation *op, const struct value *v, const struct value *old)
 {
-    struct str given = meta_text(op->resource->type, v, "uid"), is = meta_text(registry_type(op), old, "uid");
+    struct str given = meta_text(op->resource->type, v, "uid");
+    struct str is = old ? meta_text(registry_type(op), old, "uid") : STR("");
     if (given.n == 0 || str_eq(given, is))
         return ERR_OK;
     return registry_conflict(op, "StorageError: invalid object, Code: 4, Key: %.*s, ResourceVersion: 0, "
@@ -389,14 +403,13 @@ static enum err_code attempt_update(struct operation *op)
     const struct value *old = registry_current(op);
     if (!old && (op->subresource || !(k->flags & RULES_CREATE_ON_UPDATE)))
         return registry_not_found(op);
-    if (!old)
-        return begin_new(op, v);
     if (check_uid(op, &v, old))
         return op->err.code;
+    if (!old)
+        return begin_new(op, v);
     struct value live = registry_from_stored(op, old);
     struct apply_manager m = registry_manager(op);
-    v = apply_note_update(op->arena, served, &live, &v, &m);
-    if (registry_to_stored(op, &v, &stored))
+    if (registry_note(op, &live, &v, &m, &v) || registry_to_stored(op, &v, &stored))
         return op->err.code;
     if (registry_admit(op, ADMIT_UPDATE, registry_type(op), &stored, old, false))
         return op->err.code;

@@ -266,7 +266,7 @@ const struct kind_rules core_rules[] = {
       .reset_fields = reset_status, .subs = node_subs },
     { .type = "core/v1.ConfigMap", .validate_create = config_map_validate_create,
       .validate_update = config_map_validate_update },
-    { .type = "core/v1.Secret", .prepare_create = secret_prepare_create, .prepare_update = secret_prepare_update,
+    { .type = "core/v1.Secret", .converted = secret_prepare_create, .prepare_create = secret_prepare_create, .prepare_update = secret_prepare_update,
       .validate_create = secret_validate_create, .validate_update = secret_validate_update, .warn = secret_warn },
     { .type = "core/v1.ServiceAccount", .flags = RULES_RETURNS_DELETED, .prepare_create = account_prepare_create,
       .prepare_update = account_prepare_update, .validate_update = account_validate_update, .warn = account_warn },

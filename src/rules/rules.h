@@ -87,6 +87,8 @@ struct kind_rules {
     name_rule *name;  /* NULL: name_is_dns_subdomain */
     unsigned flags;
     enum generation_rule generation;
+    /* What becomes of an object where upstream converts it to its internal version, before anybody's fields are noted; or NULL. */
+    rules_prepare_create *converted;
     rules_prepare_create *prepare_create;
     rules_prepare_update *prepare_update;
     rules_validate_create *validate_create;
