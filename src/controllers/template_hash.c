@@ -84,11 +84,14 @@ static void add_quantity(struct strbuf *to, const struct value *v)
 {
     struct arena a;
     struct err e;
-    struct quantity q = { 0 };
+    struct quantity q;
+    struct str text = v->kind == VALUE_STRING ? value_text(v) : STR("0"); /* one that is absent came as that, too */
     arena_init_small(&a);
     err_init(&e, &a);
-    if (v->kind == VALUE_STRING && quantity_parse(&a, value_text(v), &q, &e))
+    if (quantity_parse(&a, text, &q, &e))
         q = (struct quantity){ 0 };
+    if (str_is(text, "0"))
+        q.text = text;
     strbuf_printf(to,
                   "{i:(resource.int64Amount){value:(int64)%lld scale:(resource.Scale)%d} "
                   "d:(resource.infDecAmount){Dec:(*inf.Dec)<nil>} s:(string)%.*s Format:(resource.Format)%s}",
