@@ -1,9 +1,9 @@
 /* controllers/template_hash.c - see template_hash.h. Upstream: controller_utils.go (ComputeHash), util/hash.
  *
- * The hash is FNV-1a, 32 bits, over a text that Go's spew library writes of the template: every field with its name and type in Go,
- * also those that are not set, in the order of the Go structs. That order, the types and which of them are pointers are the
- * schema's; names are those of JSON with a capital, and a table has the others. So a ReplicaSet here has the same name as one
- * that kube-controller-manager makes, and either finds what the other made.
+ * The hash is FNV-1a, 32 bits, over a text that Go's spew library writes of the template: every field with its name and type
+ * in Go, also those that are not set, in the order of the Go structs. That order, the types and which of them are pointers are
+ * the schema's; names are those of JSON with a capital, and a table has the others. So a ReplicaSet here has the same name as
+ * one that kube-controller-manager makes, and either finds what the other made.
  *
  * Two things are not as there, and no template of anybody has them: amounts that no int64 holds, and times. */
 #include "controllers/template_hash.h"
