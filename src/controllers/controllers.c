@@ -6,6 +6,7 @@
 #include "base/str.h"
 
 const struct controller_row controller_rows[] = {
+    { "cronjob-controller", cronjob_controller_start, cronjob_controller_stop },
     { "garbage-collector-controller", garbage_collector_start, garbage_collector_stop },
     { "job-controller", job_controller_start, job_controller_stop },
     { "namespace-controller", namespace_controller_start, namespace_controller_stop },
@@ -31,6 +32,7 @@ static bool names(const char *word, const char *name)
     static const struct {
         const char *alias, *name;
     } aliases[] = {
+        { "cronjob", "cronjob-controller" },
         { "garbagecollector", "garbage-collector-controller" },
         { "job", "job-controller" },
         { "namespace", "namespace-controller" },

@@ -47,6 +47,8 @@ void *garbage_collector_start(const struct controller_context *c);
 void garbage_collector_stop(void *own_controller);
 void *service_account_controller_start(const struct controller_context *c);
 void service_account_controller_stop(void *own_controller);
+void *cronjob_controller_start(const struct controller_context *c);
+void cronjob_controller_stop(void *own_controller);
 void *job_controller_start(const struct controller_context *c);
 void job_controller_stop(void *own_controller);
 void *ttl_controller_start(const struct controller_context *c);

@@ -253,7 +253,74 @@ def job_expires(s):
     s.until("no pods", lambda: not s.items("pods"))
 
 
-STORIES = [job_completes, job_indexed, job_fails, job_policy, job_suspends, job_deadline, job_success_policy, job_of_others, job_scales,
+# ---- CronJobs ----
+
+HOUR = 3600
+
+
+def stamp(seconds):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def make_due(s, **spec):
+    """A CronJob of the hour, which was due at the last full one."""
+    s.make("cronjobs", "c", {"schedule": "0 * * * *", "timeZone": "Etc/UTC", "suspend": True, "jobTemplate": {"metadata": {"labels": {"l": "1"}},
+                             "spec": {"template": template()}}, **spec})
+    due = int(time.time()) // HOUR * HOUR
+    s.patch("cronjobs", "c", {"status": {"lastScheduleTime": stamp(due - 2 * HOUR)}}, "/status")
+    s.patch("cronjobs", "c", {"spec": {"suspend": False}})
+    return due
+
+
+def cron_starts(s):
+    due = make_due(s)
+    job = s.until("a job", lambda: s.items("jobs"))[0]
+    check(job["metadata"]["name"] == "c-%d" % (due // 60), "its name", job["metadata"])
+    check(job["metadata"]["annotations"]["batch.kubernetes.io/cronjob-scheduled-timestamp"] == stamp(due), "its time", job["metadata"])
+    check(job["metadata"]["ownerReferences"][0]["kind"] == "CronJob" and job["metadata"]["labels"]["l"] == "1", "its owner", job["metadata"])
+    status = s.until("the status", lambda: s.get("cronjobs", "c")["status"].get("active") and s.get("cronjobs", "c")["status"])
+    check(status["active"][0]["uid"] == job["metadata"]["uid"] and status["active"][0]["kind"] == "Job" and
+          status["lastScheduleTime"] == stamp(due), "what is active", status)
+    s.set_phase(s.until("a pod", s.live)[0], "Succeeded")
+    s.until("nothing is active", lambda: "active" not in s.get("cronjobs", "c")["status"])
+    status = s.until("the success", lambda: s.get("cronjobs", "c")["status"].get("lastSuccessfulTime") and s.get("cronjobs", "c")["status"])
+    check(len(s.items("jobs")) == 1, "one time, one job", s.items("jobs"))
+    s.until("events", lambda: s.reasons("CronJob") == ["SawCompletedJob", "SuccessfulCreate"])
+
+
+def cron_forbids(s):
+    make_due(s, concurrencyPolicy="Forbid")
+    s.until("a job", lambda: s.get("cronjobs", "c")["status"].get("active"))
+    due = int(time.time()) // HOUR * HOUR
+    s.patch("cronjobs", "c", {"status": {"lastScheduleTime": stamp(due - 2 * HOUR), "active": [{"kind": "Job", "name": "x", "namespace": s.name}]}}, "/status")
+    s.until("the event", lambda: "JobAlreadyActive" in s.reasons("CronJob") or "MissingJob" in s.reasons("CronJob"))
+
+
+def cron_replaces(s):
+    due = make_due(s, concurrencyPolicy="Replace")
+    s.until("a job", lambda: s.get("cronjobs", "c")["status"].get("active"))
+    s.make("jobs", "old", {"template": template()}, ownerReferences=[
+        {"apiVersion": "batch/v1", "kind": "CronJob", "name": "c", "uid": s.get("cronjobs", "c")["metadata"]["uid"], "controller": True}])
+    old = s.get("jobs", "old")
+    s.patch("cronjobs", "c", {"spec": {"suspend": True}})
+    s.server.must("DELETE", s.path("jobs", "c-%d" % (due // 60)), {"propagationPolicy": "Background"})
+    s.until("it is gone", lambda: s.server.ask("GET", s.path("jobs", "c-%d" % (due // 60)))[0] == 404)
+    s.patch("cronjobs", "c", {"status": {"lastScheduleTime": stamp(due - 2 * HOUR), "active": [
+        {"apiVersion": "batch/v1", "kind": "Job", "name": "old", "namespace": s.name, "uid": old["metadata"]["uid"]}]}}, "/status")
+    s.patch("cronjobs", "c", {"spec": {"suspend": False}})
+    s.until("the old one is gone", lambda: s.server.ask("GET", s.path("jobs", "old"))[0] == 404)
+    s.until("a new one", lambda: [j["name"] for j in s.get("cronjobs", "c")["status"].get("active", [])] == ["c-%d" % (due // 60)])
+
+
+def cron_cleans_up(s):
+    make_due(s, successfulJobsHistoryLimit=0)
+    s.set_phase(s.until("a pod", s.live)[0], "Succeeded")
+    s.until("no job", lambda: not s.items("jobs"))
+    s.until("no pods", lambda: not s.items("pods"))
+    s.until("the events", lambda: {"SawCompletedJob", "SuccessfulDelete"} <= set(s.reasons("CronJob")))
+
+
+STORIES = [cron_starts, cron_forbids, cron_replaces, cron_cleans_up, job_completes, job_indexed, job_fails, job_policy, job_suspends, job_deadline, job_success_policy, job_of_others, job_scales,
            job_is_deleted, job_adopts, job_expires]
 
 
