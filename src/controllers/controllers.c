@@ -12,6 +12,7 @@ const struct controller_row controller_rows[] = {
     { "namespace-controller", namespace_controller_start, namespace_controller_stop },
     { "root-ca-certificate-publisher-controller", root_ca_publisher_start, root_ca_publisher_stop },
     { "serviceaccount-controller", service_account_controller_start, service_account_controller_stop },
+    { "statefulset-controller", statefulset_controller_start, statefulset_controller_stop },
     { "ttl-after-finished-controller", ttl_controller_start, ttl_controller_stop },
     { 0 },
 };
@@ -38,6 +39,7 @@ static bool names(const char *word, const char *name)
         { "namespace", "namespace-controller" },
         { "root-ca-cert-publisher", "root-ca-certificate-publisher-controller" },
         { "serviceaccount", "serviceaccount-controller" },
+        { "statefulset", "statefulset-controller" },
         { "ttl-after-finished", "ttl-after-finished-controller" },
     };
     for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)

@@ -51,6 +51,8 @@ void *cronjob_controller_start(const struct controller_context *c);
 void cronjob_controller_stop(void *own_controller);
 void *job_controller_start(const struct controller_context *c);
 void job_controller_stop(void *own_controller);
+void *statefulset_controller_start(const struct controller_context *c);
+void statefulset_controller_stop(void *own_controller);
 void *ttl_controller_start(const struct controller_context *c);
 void ttl_controller_stop(void *own_controller);
 void *root_ca_publisher_start(const struct controller_context *c);

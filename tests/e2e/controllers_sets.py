@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""controllers_sets.py BERTH - stories of Jobs and CronJobs against `berth apiserver --memory`: the test stands in for the kubelets and
+"""controllers_sets.py BERTH - stories of Jobs, CronJobs and StatefulSets against `berth apiserver --memory`: the test stands in for the kubelets and
 sets the phase of pods."""
 import json
 import os
@@ -13,7 +13,7 @@ import urllib.error
 import urllib.request
 
 BERTH = os.path.abspath(sys.argv[1])
-LIMIT = 5
+LIMIT = 60  # seconds that one step may take on a slow machine
 TOKEN = "secret"
 FINALIZER = "batch.kubernetes.io/job-tracking"
 failures = 0
@@ -320,7 +320,108 @@ def cron_cleans_up(s):
     s.until("the events", lambda: {"SawCompletedJob", "SuccessfulDelete"} <= set(s.reasons("CronJob")))
 
 
-STORIES = [cron_starts, cron_forbids, cron_replaces, cron_cleans_up, job_completes, job_indexed, job_fails, job_policy, job_suspends, job_deadline, job_success_policy, job_of_others, job_scales,
+# ---- StatefulSets ----
+
+def make_set(s, replicas, **spec):
+    return s.make("statefulsets", "web", {"replicas": replicas, "serviceName": "svc", "selector": {"matchLabels": {"a": "b"}},
+                                          "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}, **spec})
+
+
+def names(s):
+    return [p["metadata"]["name"] for p in s.live()]
+
+
+def run_when_there(s, name):
+    pod = s.until(name, lambda: [p for p in s.live() if p["metadata"]["name"] == name and p["status"]["phase"] == "Pending"])[0]
+    s.set_phase(pod, "Running")
+    return pod
+
+
+def settled(s, **want):
+    def look():
+        status = s.get("statefulsets", "web")["status"]
+        return all(status.get(k, 0) == v for k, v in want.items()) and status
+    return s.until("status %s" % want, look)
+
+
+def set_in_order(s):
+    claim = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    make_set(s, 3, volumeClaimTemplates=[claim])
+    s.until("the first pod", lambda: names(s) == ["web-0"])
+    time.sleep(0.3)
+    check(names(s) == ["web-0"], "the second waits for the first", names(s))
+    for i in range(3):
+        pod = run_when_there(s, "web-%d" % i)
+        check(pod["spec"]["hostname"] == "web-%d" % i and pod["spec"]["subdomain"] == "svc", "its host", pod["spec"])
+        check(pod["metadata"]["labels"]["statefulset.kubernetes.io/pod-name"] == "web-%d" % i and
+              pod["metadata"]["labels"]["apps.kubernetes.io/pod-index"] == str(i), "its labels", pod["metadata"]["labels"])
+        check(pod["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] == "data-web-%d" % i, "its claim", pod["spec"]["volumes"])
+    status = settled(s, readyReplicas=3, availableReplicas=3, currentReplicas=3, updatedReplicas=3)
+    revisions = s.items("controllerrevisions")
+    check(len(revisions) == 1 and status["currentRevision"] == status["updateRevision"] == revisions[0]["metadata"]["name"], "revisions", status)
+    check(revisions[0]["metadata"]["labels"]["controller.kubernetes.io/hash"] == status["currentRevision"][len("web-"):], "its hash", revisions)
+    s.patch("statefulsets", "web", {"spec": {"replicas": 1}})
+    s.until("the last ones are gone", lambda: names(s) == ["web-0"])
+    settled(s, replicas=1)
+    check(len(s.items("persistentvolumeclaims")) == 3, "claims stay", s.items("persistentvolumeclaims"))
+    s.until("events", lambda: s.reasons("StatefulSet").count("SuccessfulDelete") == 2 and s.reasons("StatefulSet").count("SuccessfulCreate") == 6)
+
+
+def set_in_parallel(s):
+    make_set(s, 3, podManagementPolicy="Parallel", ordinals={"start": 5})
+    s.until("all at once", lambda: names(s) == ["web-5", "web-6", "web-7"])
+    s.patch("statefulsets", "web", {"spec": {"replicas": 0}})
+    s.until("none", lambda: not names(s))
+
+
+def set_rolls(s):
+    make_set(s, 3, podManagementPolicy="Parallel")
+    for i in range(3):
+        run_when_there(s, "web-%d" % i)
+    first = settled(s, readyReplicas=3, currentReplicas=3)["currentRevision"]
+    s.patch("statefulsets", "web", {"spec": {"updateStrategy": {"rollingUpdate": {"partition": 1}},
+                                             "template": {"spec": {"containers": [{"name": "c", "image": "new"}]}}}})
+    pod = run_when_there(s, "web-2")
+    check(pod["spec"]["containers"][0]["image"] == "new", "the last one first", pod["spec"])
+    run_when_there(s, "web-1")
+    status = settled(s, readyReplicas=3, updatedReplicas=2, currentReplicas=1)
+    check(status["currentRevision"] == first != status["updateRevision"], "two revisions", status)
+    check([p["spec"]["containers"][0]["image"] for p in s.live()] == ["i", "new", "new"], "the partition holds", names(s))
+    s.server.must("DELETE", s.path("pods", "web-0"), {})
+    pod = run_when_there(s, "web-0")
+    check(pod["spec"]["containers"][0]["image"] == "i", "below the partition pods are made as they were", pod["spec"])
+    s.patch("statefulsets", "web", {"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}})
+    s.until("the new one", lambda: [p["spec"]["containers"][0]["image"] for p in s.live()] == ["new"] * 3)
+    run_when_there(s, "web-0")
+    status = settled(s, readyReplicas=3, updatedReplicas=3, currentReplicas=3)
+    check(status["currentRevision"] == status["updateRevision"], "the update is complete", status)
+    s.patch("statefulsets", "web", {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}})
+    s.until("back", lambda: s.get("statefulsets", "web")["status"]["updateRevision"] == first)
+    check(sorted(r["revision"] for r in s.items("controllerrevisions")) == [2, 3], "the old revision has a new number", s.items("controllerrevisions"))
+
+
+def set_keeps_claims(s):
+    claim = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    make_set(s, 2, podManagementPolicy="Parallel", volumeClaimTemplates=[claim],
+             persistentVolumeClaimRetentionPolicy={"whenDeleted": "Delete", "whenScaled": "Delete"})
+    run_when_there(s, "web-0")
+    run_when_there(s, "web-1")
+    s.until("owners", lambda: [c["metadata"].get("ownerReferences", [{}])[0].get("kind") for c in s.items("persistentvolumeclaims")] == ["StatefulSet"] * 2)
+    s.patch("statefulsets", "web", {"spec": {"replicas": 1}})
+    s.until("the claim of the last goes", lambda: [c["metadata"]["name"] for c in s.items("persistentvolumeclaims")
+                                                   if "deletionTimestamp" not in c["metadata"]] == ["data-web-0"])
+
+
+def set_heals(s):
+    make_set(s, 1)
+    pod = run_when_there(s, "web-0")
+    s.set_phase(pod, "Failed", 1)
+    s.until("another one", lambda: [p for p in s.live() if p["metadata"]["uid"] != pod["metadata"]["uid"]])
+    run_when_there(s, "web-0")
+    settled(s, readyReplicas=1)
+
+
+STORIES = [set_in_order, set_in_parallel, set_rolls, set_keeps_claims, set_heals, cron_starts, cron_forbids, cron_replaces, cron_cleans_up, job_completes, job_indexed, job_fails, job_policy, job_suspends, job_deadline, job_success_policy, job_of_others, job_scales,
            job_is_deleted, job_adopts, job_expires]
 
 
@@ -336,8 +437,9 @@ def main():
                 try:
                     story(space)
                 except AssertionError as e:
-                    check(False, story.__name__, "%s\njobs: %s\npods: %s" % (e, [j.get("status") for j in space.items("jobs")],
-                                                                          [(p["metadata"], p["status"].get("phase")) for p in space.items("pods")]))
+                    check(False, story.__name__, "%s\njobs: %s\npods: %s\nsets: %s" % (e, [j.get("status") for j in space.items("jobs")],
+                                                                          [(p["metadata"], p["status"].get("phase")) for p in space.items("pods")],
+                                                                          [x.get("status") for x in space.items("statefulsets")]))
             check(server.process.poll() is None, "the server still runs")
         finally:
             server.process.kill()
