@@ -10,6 +10,7 @@ const struct controller_row controller_rows[] = {
     { "disruption-controller", disruption_controller_start, disruption_controller_stop },
     { "endpoints-controller", endpoints_controller_start, endpoints_controller_stop },
     { "endpointslice-controller", endpointslice_controller_start, endpointslice_controller_stop },
+    { "cronjob-controller", cronjob_controller_start, cronjob_controller_stop },
     { "garbage-collector-controller", garbage_collector_start, garbage_collector_stop },
     { "job-controller", job_controller_start, job_controller_stop },
     { "namespace-controller", namespace_controller_start, namespace_controller_stop },
@@ -21,6 +22,7 @@ const struct controller_row controller_rows[] = {
     { "root-ca-certificate-publisher-controller", root_ca_publisher_start, root_ca_publisher_stop },
     { "serviceaccount-controller", service_account_controller_start, service_account_controller_stop },
     { "taint-eviction-controller", taint_eviction_start, taint_eviction_stop },
+    { "statefulset-controller", statefulset_controller_start, statefulset_controller_stop },
     { "ttl-after-finished-controller", ttl_controller_start, ttl_controller_stop },
     { 0 },
 };
@@ -45,6 +47,7 @@ static bool names(const char *word, const char *name)
         { "disruption", "disruption-controller" },
         { "endpoint", "endpoints-controller" },
         { "endpointslice", "endpointslice-controller" },
+        { "cronjob", "cronjob-controller" },
         { "garbagecollector", "garbage-collector-controller" },
         { "job", "job-controller" },
         { "namespace", "namespace-controller" },
@@ -55,6 +58,7 @@ static bool names(const char *word, const char *name)
         { "resourcequota", "resourcequota-controller" },
         { "root-ca-cert-publisher", "root-ca-certificate-publisher-controller" },
         { "serviceaccount", "serviceaccount-controller" },
+        { "statefulset", "statefulset-controller" },
         { "ttl-after-finished", "ttl-after-finished-controller" },
     };
     for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""controllers_sets.py BERTH - stories of Jobs and CronJobs against `berth apiserver --memory`: the test stands in for the kubelets and
+"""controllers_sets.py BERTH - stories of Jobs, CronJobs and StatefulSets against `berth apiserver --memory`: the test stands in for the kubelets and
 sets the phase of pods."""
 import json
 import os
@@ -13,7 +13,7 @@ import urllib.error
 import urllib.request
 
 BERTH = os.path.abspath(sys.argv[1])
-LIMIT = 5
+LIMIT = 60  # seconds that one step may take on a slow machine
 TOKEN = "secret"
 FINALIZER = "batch.kubernetes.io/job-tracking"
 failures = 0
@@ -253,7 +253,175 @@ def job_expires(s):
     s.until("no pods", lambda: not s.items("pods"))
 
 
-STORIES = [job_completes, job_indexed, job_fails, job_policy, job_suspends, job_deadline, job_success_policy, job_of_others, job_scales,
+# ---- CronJobs ----
+
+HOUR = 3600
+
+
+def stamp(seconds):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def make_due(s, **spec):
+    """A CronJob of the hour, which was due at the last full one."""
+    s.make("cronjobs", "c", {"schedule": "0 * * * *", "timeZone": "Etc/UTC", "suspend": True, "jobTemplate": {"metadata": {"labels": {"l": "1"}},
+                             "spec": {"template": template()}}, **spec})
+    due = int(time.time()) // HOUR * HOUR
+    s.patch("cronjobs", "c", {"status": {"lastScheduleTime": stamp(due - 2 * HOUR)}}, "/status")
+    s.patch("cronjobs", "c", {"spec": {"suspend": False}})
+    return due
+
+
+def cron_starts(s):
+    due = make_due(s)
+    job = s.until("a job", lambda: s.items("jobs"))[0]
+    check(job["metadata"]["name"] == "c-%d" % (due // 60), "its name", job["metadata"])
+    check(job["metadata"]["annotations"]["batch.kubernetes.io/cronjob-scheduled-timestamp"] == stamp(due), "its time", job["metadata"])
+    check(job["metadata"]["ownerReferences"][0]["kind"] == "CronJob" and job["metadata"]["labels"]["l"] == "1", "its owner", job["metadata"])
+    status = s.until("the status", lambda: s.get("cronjobs", "c")["status"].get("active") and s.get("cronjobs", "c")["status"])
+    check(status["active"][0]["uid"] == job["metadata"]["uid"] and status["active"][0]["kind"] == "Job" and
+          status["lastScheduleTime"] == stamp(due), "what is active", status)
+    s.set_phase(s.until("a pod", s.live)[0], "Succeeded")
+    s.until("nothing is active", lambda: "active" not in s.get("cronjobs", "c")["status"])
+    status = s.until("the success", lambda: s.get("cronjobs", "c")["status"].get("lastSuccessfulTime") and s.get("cronjobs", "c")["status"])
+    check(len(s.items("jobs")) == 1, "one time, one job", s.items("jobs"))
+    s.until("events", lambda: s.reasons("CronJob") == ["SawCompletedJob", "SuccessfulCreate"])
+
+
+def cron_forbids(s):
+    make_due(s, concurrencyPolicy="Forbid")
+    s.until("a job", lambda: s.get("cronjobs", "c")["status"].get("active"))
+    due = int(time.time()) // HOUR * HOUR
+    s.patch("cronjobs", "c", {"status": {"lastScheduleTime": stamp(due - 2 * HOUR), "active": [{"kind": "Job", "name": "x", "namespace": s.name}]}}, "/status")
+    s.until("the event", lambda: "JobAlreadyActive" in s.reasons("CronJob") or "MissingJob" in s.reasons("CronJob"))
+
+
+def cron_replaces(s):
+    due = make_due(s, concurrencyPolicy="Replace")
+    s.until("a job", lambda: s.get("cronjobs", "c")["status"].get("active"))
+    s.make("jobs", "old", {"template": template()}, ownerReferences=[
+        {"apiVersion": "batch/v1", "kind": "CronJob", "name": "c", "uid": s.get("cronjobs", "c")["metadata"]["uid"], "controller": True}])
+    old = s.get("jobs", "old")
+    s.patch("cronjobs", "c", {"spec": {"suspend": True}})
+    s.server.must("DELETE", s.path("jobs", "c-%d" % (due // 60)), {"propagationPolicy": "Background"})
+    s.until("it is gone", lambda: s.server.ask("GET", s.path("jobs", "c-%d" % (due // 60)))[0] == 404)
+    s.patch("cronjobs", "c", {"status": {"lastScheduleTime": stamp(due - 2 * HOUR), "active": [
+        {"apiVersion": "batch/v1", "kind": "Job", "name": "old", "namespace": s.name, "uid": old["metadata"]["uid"]}]}}, "/status")
+    s.patch("cronjobs", "c", {"spec": {"suspend": False}})
+    s.until("the old one is gone", lambda: s.server.ask("GET", s.path("jobs", "old"))[0] == 404)
+    s.until("a new one", lambda: [j["name"] for j in s.get("cronjobs", "c")["status"].get("active", [])] == ["c-%d" % (due // 60)])
+
+
+def cron_cleans_up(s):
+    make_due(s, successfulJobsHistoryLimit=0)
+    s.set_phase(s.until("a pod", s.live)[0], "Succeeded")
+    s.until("no job", lambda: not s.items("jobs"))
+    s.until("no pods", lambda: not s.items("pods"))
+    s.until("the events", lambda: {"SawCompletedJob", "SuccessfulDelete"} <= set(s.reasons("CronJob")))
+
+
+# ---- StatefulSets ----
+
+def make_set(s, replicas, **spec):
+    return s.make("statefulsets", "web", {"replicas": replicas, "serviceName": "svc", "selector": {"matchLabels": {"a": "b"}},
+                                          "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}, **spec})
+
+
+def names(s):
+    return [p["metadata"]["name"] for p in s.live()]
+
+
+def run_when_there(s, name):
+    pod = s.until(name, lambda: [p for p in s.live() if p["metadata"]["name"] == name and p["status"]["phase"] == "Pending"])[0]
+    s.set_phase(pod, "Running")
+    return pod
+
+
+def settled(s, **want):
+    def look():
+        status = s.get("statefulsets", "web")["status"]
+        return all(status.get(k, 0) == v for k, v in want.items()) and status
+    return s.until("status %s" % want, look)
+
+
+def set_in_order(s):
+    claim = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    make_set(s, 3, volumeClaimTemplates=[claim])
+    s.until("the first pod", lambda: names(s) == ["web-0"])
+    time.sleep(0.3)
+    check(names(s) == ["web-0"], "the second waits for the first", names(s))
+    for i in range(3):
+        pod = run_when_there(s, "web-%d" % i)
+        check(pod["spec"]["hostname"] == "web-%d" % i and pod["spec"]["subdomain"] == "svc", "its host", pod["spec"])
+        check(pod["metadata"]["labels"]["statefulset.kubernetes.io/pod-name"] == "web-%d" % i and
+              pod["metadata"]["labels"]["apps.kubernetes.io/pod-index"] == str(i), "its labels", pod["metadata"]["labels"])
+        check(pod["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] == "data-web-%d" % i, "its claim", pod["spec"]["volumes"])
+    status = settled(s, readyReplicas=3, availableReplicas=3, currentReplicas=3, updatedReplicas=3)
+    revisions = s.items("controllerrevisions")
+    check(len(revisions) == 1 and status["currentRevision"] == status["updateRevision"] == revisions[0]["metadata"]["name"], "revisions", status)
+    check(revisions[0]["metadata"]["labels"]["controller.kubernetes.io/hash"] == status["currentRevision"][len("web-"):], "its hash", revisions)
+    s.patch("statefulsets", "web", {"spec": {"replicas": 1}})
+    s.until("the last ones are gone", lambda: names(s) == ["web-0"])
+    settled(s, replicas=1)
+    check(len(s.items("persistentvolumeclaims")) == 3, "claims stay", s.items("persistentvolumeclaims"))
+    s.until("events", lambda: s.reasons("StatefulSet").count("SuccessfulDelete") == 2 and s.reasons("StatefulSet").count("SuccessfulCreate") == 6)
+
+
+def set_in_parallel(s):
+    make_set(s, 3, podManagementPolicy="Parallel", ordinals={"start": 5})
+    s.until("all at once", lambda: names(s) == ["web-5", "web-6", "web-7"])
+    s.patch("statefulsets", "web", {"spec": {"replicas": 0}})
+    s.until("none", lambda: not names(s))
+
+
+def set_rolls(s):
+    make_set(s, 3, podManagementPolicy="Parallel")
+    for i in range(3):
+        run_when_there(s, "web-%d" % i)
+    first = settled(s, readyReplicas=3, currentReplicas=3)["currentRevision"]
+    s.patch("statefulsets", "web", {"spec": {"updateStrategy": {"rollingUpdate": {"partition": 1}},
+                                             "template": {"spec": {"containers": [{"name": "c", "image": "new"}]}}}})
+    pod = run_when_there(s, "web-2")
+    check(pod["spec"]["containers"][0]["image"] == "new", "the last one first", pod["spec"])
+    run_when_there(s, "web-1")
+    status = settled(s, readyReplicas=3, updatedReplicas=2, currentReplicas=1)
+    check(status["currentRevision"] == first != status["updateRevision"], "two revisions", status)
+    check([p["spec"]["containers"][0]["image"] for p in s.live()] == ["i", "new", "new"], "the partition holds", names(s))
+    s.server.must("DELETE", s.path("pods", "web-0"), {})
+    pod = run_when_there(s, "web-0")
+    check(pod["spec"]["containers"][0]["image"] == "i", "below the partition pods are made as they were", pod["spec"])
+    s.patch("statefulsets", "web", {"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}})
+    s.until("the new one", lambda: [p["spec"]["containers"][0]["image"] for p in s.live()] == ["new"] * 3)
+    run_when_there(s, "web-0")
+    status = settled(s, readyReplicas=3, updatedReplicas=3, currentReplicas=3)
+    check(status["currentRevision"] == status["updateRevision"], "the update is complete", status)
+    s.patch("statefulsets", "web", {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}})
+    s.until("back", lambda: s.get("statefulsets", "web")["status"]["updateRevision"] == first)
+    check(sorted(r["revision"] for r in s.items("controllerrevisions")) == [2, 3], "the old revision has a new number", s.items("controllerrevisions"))
+
+
+def set_keeps_claims(s):
+    claim = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    make_set(s, 2, podManagementPolicy="Parallel", volumeClaimTemplates=[claim],
+             persistentVolumeClaimRetentionPolicy={"whenDeleted": "Delete", "whenScaled": "Delete"})
+    run_when_there(s, "web-0")
+    run_when_there(s, "web-1")
+    s.until("owners", lambda: [c["metadata"].get("ownerReferences", [{}])[0].get("kind") for c in s.items("persistentvolumeclaims")] == ["StatefulSet"] * 2)
+    s.patch("statefulsets", "web", {"spec": {"replicas": 1}})
+    s.until("the claim of the last goes", lambda: [c["metadata"]["name"] for c in s.items("persistentvolumeclaims")
+                                                   if "deletionTimestamp" not in c["metadata"]] == ["data-web-0"])
+
+
+def set_heals(s):
+    make_set(s, 1)
+    pod = run_when_there(s, "web-0")
+    s.set_phase(pod, "Failed", 1)
+    s.until("another one", lambda: [p for p in s.live() if p["metadata"]["uid"] != pod["metadata"]["uid"]])
+    run_when_there(s, "web-0")
+    settled(s, readyReplicas=1)
+
+
+STORIES = [set_in_order, set_in_parallel, set_rolls, set_keeps_claims, set_heals, cron_starts, cron_forbids, cron_replaces, cron_cleans_up, job_completes, job_indexed, job_fails, job_policy, job_suspends, job_deadline, job_success_policy, job_of_others, job_scales,
            job_is_deleted, job_adopts, job_expires]
 
 
@@ -269,8 +437,9 @@ def main():
                 try:
                     story(space)
                 except AssertionError as e:
-                    check(False, story.__name__, "%s\njobs: %s\npods: %s" % (e, [j.get("status") for j in space.items("jobs")],
-                                                                          [(p["metadata"], p["status"].get("phase")) for p in space.items("pods")]))
+                    check(False, story.__name__, "%s\njobs: %s\npods: %s\nsets: %s" % (e, [j.get("status") for j in space.items("jobs")],
+                                                                          [(p["metadata"], p["status"].get("phase")) for p in space.items("pods")],
+                                                                          [x.get("status") for x in space.items("statefulsets")]))
             check(server.process.poll() is None, "the server still runs")
         finally:
             server.process.kill()
