@@ -6,11 +6,11 @@
 #include "base/str.h"
 
 const struct controller_row controller_rows[] = {
+    { "cronjob-controller", cronjob_controller_start, cronjob_controller_stop },
     { "deployment-controller", deployment_controller_start, deployment_controller_stop },
     { "disruption-controller", disruption_controller_start, disruption_controller_stop },
     { "endpoints-controller", endpoints_controller_start, endpoints_controller_stop },
     { "endpointslice-controller", endpointslice_controller_start, endpointslice_controller_stop },
-    { "cronjob-controller", cronjob_controller_start, cronjob_controller_stop },
     { "garbage-collector-controller", garbage_collector_start, garbage_collector_stop },
     { "job-controller", job_controller_start, job_controller_stop },
     { "namespace-controller", namespace_controller_start, namespace_controller_stop },
@@ -21,8 +21,8 @@ const struct controller_row controller_rows[] = {
     { "resourcequota-controller", resource_quota_controller_start, resource_quota_controller_stop },
     { "root-ca-certificate-publisher-controller", root_ca_publisher_start, root_ca_publisher_stop },
     { "serviceaccount-controller", service_account_controller_start, service_account_controller_stop },
-    { "taint-eviction-controller", taint_eviction_start, taint_eviction_stop },
     { "statefulset-controller", statefulset_controller_start, statefulset_controller_stop },
+    { "taint-eviction-controller", taint_eviction_start, taint_eviction_stop },
     { "ttl-after-finished-controller", ttl_controller_start, ttl_controller_stop },
     { 0 },
 };
@@ -43,11 +43,11 @@ static bool names(const char *word, const char *name)
     static const struct {
         const char *alias, *name;
     } aliases[] = {
+        { "cronjob", "cronjob-controller" },
         { "deployment", "deployment-controller" },
         { "disruption", "disruption-controller" },
         { "endpoint", "endpoints-controller" },
         { "endpointslice", "endpointslice-controller" },
-        { "cronjob", "cronjob-controller" },
         { "garbagecollector", "garbage-collector-controller" },
         { "job", "job-controller" },
         { "namespace", "namespace-controller" },
