@@ -6,6 +6,7 @@
 #include "base/str.h"
 
 const struct controller_row controller_rows[] = {
+    { "clusterrole-aggregation-controller", role_aggregation_start, role_aggregation_stop },
     { "disruption-controller", disruption_controller_start, disruption_controller_stop },
     { "endpoints-controller", endpoints_controller_start, endpoints_controller_stop },
     { "endpointslice-controller", endpointslice_controller_start, endpointslice_controller_stop },
@@ -39,6 +40,7 @@ static bool names(const char *word, const char *name)
     static const struct {
         const char *alias, *name;
     } aliases[] = {
+        { "clusterrole-aggregation", "clusterrole-aggregation-controller" },
         { "disruption", "disruption-controller" },
         { "endpoint", "endpoints-controller" },
         { "endpointslice", "endpointslice-controller" },

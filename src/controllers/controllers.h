@@ -69,3 +69,5 @@ void *claim_protection_start(const struct controller_context *c);
 void claim_protection_stop(void *own_controller);
 void *volume_protection_start(const struct controller_context *c);
 void volume_protection_stop(void *own_controller);
+void *role_aggregation_start(const struct controller_context *c);
+void role_aggregation_stop(void *own_controller);

@@ -377,7 +377,22 @@ def made_volumes(s):
     s.delete(CLAIM + "/later")
 
 
-STORIES = (services, many_endpoints, budgets, quotas, taints, static_volumes, made_volumes, lost_nodes)
+# ---- Roles ----
+
+ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+
+
+def roles(s):
+    rule = {"verbs": ["get"], "apiGroups": ["a.b"], "resources": ["things"]}
+    s.make(ROLE, {"metadata": {"name": "whole"}, "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"part-of": "whole"}}]}, "rules": []})
+    s.make(ROLE, {"metadata": {"name": "part", "labels": {"part-of": "whole"}}, "rules": [rule]})
+    s.wait("a role that is made of another", ROLE + "/whole", lambda v: v["rules"] == [rule])
+    s.delete(ROLE + "/part")
+    s.wait("a part less", ROLE + "/whole", lambda v: not v["rules"])
+    s.delete(ROLE + "/whole")
+
+
+STORIES = (services, many_endpoints, budgets, quotas, taints, static_volumes, made_volumes, roles, lost_nodes)
 
 
 def main():
