@@ -20,6 +20,7 @@ const struct controller_row controller_rows[] = {
     { "resourcequota-controller", resource_quota_controller_start, resource_quota_controller_stop },
     { "root-ca-certificate-publisher-controller", root_ca_publisher_start, root_ca_publisher_stop },
     { "serviceaccount-controller", service_account_controller_start, service_account_controller_stop },
+    { "serviceaccount-token-controller", token_secrets_start, token_secrets_stop },
     { "taint-eviction-controller", taint_eviction_start, taint_eviction_stop },
     { 0 },
 };
@@ -54,6 +55,7 @@ static bool names(const char *word, const char *name)
         { "resourcequota", "resourcequota-controller" },
         { "root-ca-cert-publisher", "root-ca-certificate-publisher-controller" },
         { "serviceaccount", "serviceaccount-controller" },
+        { "serviceaccount-token", "serviceaccount-token-controller" },
     };
     for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
         if (strcmp(word, aliases[i].alias) == 0)
@@ -93,7 +95,7 @@ enum err_code controllers_new(const struct controllers_options *o, struct contro
     struct controllers *c = mem_zalloc(sizeof(*c));
     c->pods = pod_index_new(o->cluster);
     c->events = events_new(o->cluster);
-    struct controller_context context = { o->cluster, o->root_ca_pem, c->pods, c->events };
+    struct controller_context context = { o->cluster, o->root_ca_pem, c->pods, c->events, o->tokens };
     for (const struct controller_row *r = controller_rows; r->name; r++)
         if (controllers_chooses(o->choice, r->name)) {
             c->rows[c->n] = r;

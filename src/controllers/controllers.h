@@ -14,6 +14,7 @@ struct controllers_options {
     struct cluster *cluster;
     const char *const *choice; /* of --controllers; ends with NULL; NULL: { "*" } */
     struct str root_ca_pem;    /* what pods trust; empty: nobody is told */
+    struct sa_tokens *tokens;  /* NULL: Secrets get none */
 };
 
 /* Fails for names that nobody knows. */
@@ -30,6 +31,7 @@ struct controller_context {
     struct str root_ca_pem;
     struct pod_index *pods; /* shared */
     struct events *events;  /* shared */
+    struct sa_tokens *tokens; /* NULL: none can be made */
 };
 
 struct controller_row {
@@ -71,3 +73,5 @@ void *volume_protection_start(const struct controller_context *c);
 void volume_protection_stop(void *own_controller);
 void *role_aggregation_start(const struct controller_context *c);
 void role_aggregation_stop(void *own_controller);
+void *token_secrets_start(const struct controller_context *c);
+void token_secrets_stop(void *own_controller);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """controllers_around.py BERTH - what the controllers around workloads make of services, budgets, quotas, nodes and volumes, against
 `berth apiserver --memory`."""
+import base64
 import json
 import os
 import socket
@@ -392,7 +393,28 @@ def roles(s):
     s.delete(ROLE + "/whole")
 
 
-STORIES = (services, many_endpoints, budgets, quotas, taints, static_volumes, made_volumes, roles, lost_nodes)
+# ---- Tokens ----
+
+SECRET = "/api/v1/namespaces/default/secrets"
+ACCOUNT = "/api/v1/namespaces/default/serviceaccounts"
+
+
+def tokens(s):
+    made = s.make(ACCOUNT, {"metadata": {"name": "robot"}})
+    secret = {"metadata": {"name": "robot-token", "annotations": {"kubernetes.io/service-account.name": "robot"}},
+              "type": "kubernetes.io/service-account-token"}
+    s.make(SECRET, secret)
+    got = s.wait("a token", SECRET + "/robot-token", lambda v: v["data"]["token"] and v["data"]["ca.crt"])
+    check(got["metadata"]["annotations"]["kubernetes.io/service-account.uid"] == made["metadata"]["uid"], "whose it is", got["metadata"])
+    check(base64.b64decode(got["data"]["namespace"]) == b"default", "its namespace", got["data"])
+    review = {"spec": {"token": base64.b64decode(got["data"]["token"]).decode()}}
+    answer = s.make("/apis/authentication.k8s.io/v1/tokenreviews", review)
+    check(answer["status"].get("user", {}).get("username") == "system:serviceaccount:default:robot", "it is good", answer["status"])
+    s.delete(ACCOUNT + "/robot")
+    s.wait("it goes with its account", SECRET + "/robot-token", lambda v: v.get("code") == 404)
+
+
+STORIES = (services, many_endpoints, budgets, quotas, taints, static_volumes, made_volumes, roles, tokens, lost_nodes)
 
 
 def main():
