@@ -8,6 +8,7 @@
 const struct controller_row controller_rows[] = {
     { "cronjob-controller", cronjob_controller_start, cronjob_controller_stop },
     { "deployment-controller", deployment_controller_start, deployment_controller_stop },
+    { "clusterrole-aggregation-controller", role_aggregation_start, role_aggregation_stop },
     { "disruption-controller", disruption_controller_start, disruption_controller_stop },
     { "endpoints-controller", endpoints_controller_start, endpoints_controller_stop },
     { "endpointslice-controller", endpointslice_controller_start, endpointslice_controller_stop },
@@ -15,6 +16,9 @@ const struct controller_row controller_rows[] = {
     { "job-controller", job_controller_start, job_controller_stop },
     { "namespace-controller", namespace_controller_start, namespace_controller_stop },
     { "node-lifecycle-controller", node_lifecycle_start, node_lifecycle_stop },
+    { "persistentvolume-binder-controller", volume_binder_start, volume_binder_stop },
+    { "persistentvolume-protection-controller", volume_protection_start, volume_protection_stop },
+    { "persistentvolumeclaim-protection-controller", claim_protection_start, claim_protection_stop },
     { "pod-garbage-collector-controller", pod_gc_start, pod_gc_stop },
     { "replicaset-controller", replica_set_controller_start, replica_set_controller_stop },
     { "replicationcontroller-controller", replication_controller_start, replication_controller_stop },
@@ -22,6 +26,7 @@ const struct controller_row controller_rows[] = {
     { "root-ca-certificate-publisher-controller", root_ca_publisher_start, root_ca_publisher_stop },
     { "serviceaccount-controller", service_account_controller_start, service_account_controller_stop },
     { "statefulset-controller", statefulset_controller_start, statefulset_controller_stop },
+    { "serviceaccount-token-controller", token_secrets_start, token_secrets_stop },
     { "taint-eviction-controller", taint_eviction_start, taint_eviction_stop },
     { "ttl-after-finished-controller", ttl_controller_start, ttl_controller_stop },
     { 0 },
@@ -45,6 +50,7 @@ static bool names(const char *word, const char *name)
     } aliases[] = {
         { "cronjob", "cronjob-controller" },
         { "deployment", "deployment-controller" },
+        { "clusterrole-aggregation", "clusterrole-aggregation-controller" },
         { "disruption", "disruption-controller" },
         { "endpoint", "endpoints-controller" },
         { "endpointslice", "endpointslice-controller" },
@@ -52,6 +58,7 @@ static bool names(const char *word, const char *name)
         { "job", "job-controller" },
         { "namespace", "namespace-controller" },
         { "nodelifecycle", "node-lifecycle-controller" },
+        { "persistentvolume-binder", "persistentvolume-binder-controller" },
         { "podgc", "pod-garbage-collector-controller" },
         { "replicaset", "replicaset-controller" },
         { "replicationcontroller", "replicationcontroller-controller" },
@@ -60,6 +67,12 @@ static bool names(const char *word, const char *name)
         { "serviceaccount", "serviceaccount-controller" },
         { "statefulset", "statefulset-controller" },
         { "ttl-after-finished", "ttl-after-finished-controller" },
+        { "pv-protection", "persistentvolume-protection-controller" },
+        { "pvc-protection", "persistentvolumeclaim-protection-controller" },
+        { "resourcequota", "resourcequota-controller" },
+        { "root-ca-cert-publisher", "root-ca-certificate-publisher-controller" },
+        { "serviceaccount", "serviceaccount-controller" },
+        { "serviceaccount-token", "serviceaccount-token-controller" },
     };
     for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
         if (strcmp(word, aliases[i].alias) == 0)
@@ -101,6 +114,7 @@ enum err_code controllers_new(const struct controllers_options *o, struct contro
     c->replica_sets = owned_index_new(o->cluster, stored_resource("replicasets", "apps"));
     c->events = events_new(o->cluster);
     struct controller_context context = { o->cluster, o->root_ca_pem, c->pods, c->replica_sets, c->events };
+    struct controller_context context = { o->cluster, o->root_ca_pem, c->pods, c->events, o->tokens };
     for (const struct controller_row *r = controller_rows; r->name; r++)
         if (controllers_chooses(o->choice, r->name)) {
             c->rows[c->n] = r;
