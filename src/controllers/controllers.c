@@ -6,9 +6,9 @@
 #include "base/str.h"
 
 const struct controller_row controller_rows[] = {
+    { "clusterrole-aggregation-controller", role_aggregation_start, role_aggregation_stop },
     { "cronjob-controller", cronjob_controller_start, cronjob_controller_stop },
     { "deployment-controller", deployment_controller_start, deployment_controller_stop },
-    { "clusterrole-aggregation-controller", role_aggregation_start, role_aggregation_stop },
     { "disruption-controller", disruption_controller_start, disruption_controller_stop },
     { "endpoints-controller", endpoints_controller_start, endpoints_controller_stop },
     { "endpointslice-controller", endpointslice_controller_start, endpointslice_controller_stop },
@@ -25,8 +25,8 @@ const struct controller_row controller_rows[] = {
     { "resourcequota-controller", resource_quota_controller_start, resource_quota_controller_stop },
     { "root-ca-certificate-publisher-controller", root_ca_publisher_start, root_ca_publisher_stop },
     { "serviceaccount-controller", service_account_controller_start, service_account_controller_stop },
-    { "statefulset-controller", statefulset_controller_start, statefulset_controller_stop },
     { "serviceaccount-token-controller", token_secrets_start, token_secrets_stop },
+    { "statefulset-controller", statefulset_controller_start, statefulset_controller_stop },
     { "taint-eviction-controller", taint_eviction_start, taint_eviction_stop },
     { "ttl-after-finished-controller", ttl_controller_start, ttl_controller_stop },
     { 0 },
@@ -48,9 +48,9 @@ static bool names(const char *word, const char *name)
     static const struct {
         const char *alias, *name;
     } aliases[] = {
+        { "clusterrole-aggregation", "clusterrole-aggregation-controller" },
         { "cronjob", "cronjob-controller" },
         { "deployment", "deployment-controller" },
-        { "clusterrole-aggregation", "clusterrole-aggregation-controller" },
         { "disruption", "disruption-controller" },
         { "endpoint", "endpoints-controller" },
         { "endpointslice", "endpointslice-controller" },
@@ -60,19 +60,16 @@ static bool names(const char *word, const char *name)
         { "nodelifecycle", "node-lifecycle-controller" },
         { "persistentvolume-binder", "persistentvolume-binder-controller" },
         { "podgc", "pod-garbage-collector-controller" },
+        { "pv-protection", "persistentvolume-protection-controller" },
+        { "pvc-protection", "persistentvolumeclaim-protection-controller" },
         { "replicaset", "replicaset-controller" },
         { "replicationcontroller", "replicationcontroller-controller" },
         { "resourcequota", "resourcequota-controller" },
         { "root-ca-cert-publisher", "root-ca-certificate-publisher-controller" },
         { "serviceaccount", "serviceaccount-controller" },
+        { "serviceaccount-token", "serviceaccount-token-controller" },
         { "statefulset", "statefulset-controller" },
         { "ttl-after-finished", "ttl-after-finished-controller" },
-        { "pv-protection", "persistentvolume-protection-controller" },
-        { "pvc-protection", "persistentvolumeclaim-protection-controller" },
-        { "resourcequota", "resourcequota-controller" },
-        { "root-ca-cert-publisher", "root-ca-certificate-publisher-controller" },
-        { "serviceaccount", "serviceaccount-controller" },
-        { "serviceaccount-token", "serviceaccount-token-controller" },
     };
     for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
         if (strcmp(word, aliases[i].alias) == 0)
