@@ -120,7 +120,7 @@ static void answer_document(struct exchange *x)
 static void settled(struct operation *op)
 {
     struct exchange *x = op->context;
-    if (x->stream)
+    if (x->stream && !x->answered) /* unless its time was up */
         answer_operation(x);
     exchange_settled(x);
 }
@@ -144,11 +144,14 @@ static bool negotiate(struct exchange *x, enum accept_place place)
     return false;
 }
 
+/* What the operation needs of the request's head is copied: the stream may be gone before the operation is done. */
 static void prepare_operation(struct exchange *x)
 {
     struct operation *op = &x->op;
-    op->user = x->user;
-    op->user_agent = headers_get(&x->head->headers, "user-agent");
+    struct user *u = ARENA_NEW(&x->arena, struct user);
+    *u = user_copy(&x->arena, x->user);
+    op->user = u;
+    op->user_agent = arena_str(&x->arena, headers_get(&x->head->headers, "user-agent"));
     op->resource = x->at.resource;
     op->subresource = x->at.subresource;
     op->namespace = x->route.namespace;

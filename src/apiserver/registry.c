@@ -157,6 +157,8 @@ static void run(struct operation *op)
 {
     service_write_settle(op);
     arena_rewind(op->arena, op->mark);
+    op->resource = op->asked_resource;
+    op->name = op->asked_name;
     field_errors_init(&op->errs, op->arena);
     op->warnings.n = op->warnings.n_kept;
     op->warnings.n_bytes = 0;
@@ -174,6 +176,8 @@ void registry_try(struct operation *op, enum err_code (*attempt)(struct operatio
 {
     op->attempt = attempt;
     op->n_tries = 1;
+    op->asked_resource = op->resource;
+    op->asked_name = op->name;
     op->mark = arena_save(op->arena);
     run(op);
 }
@@ -186,6 +190,7 @@ static void take_outcome(struct operation *op, const struct store_answer *answer
 {
     if (op->goes_on) {
         op->phase++;
+        op->step_revision = answer->revision;
         run(op);
         return;
     }

@@ -32,8 +32,6 @@ struct controller_context {
     /* Shared by all: */
     struct pod_index *pods, *replica_sets;
     struct events *events;
-    struct pod_index *pods; /* shared */
-    struct events *events;  /* shared */
     struct sa_tokens *tokens; /* NULL: none can be made */
 };
 
