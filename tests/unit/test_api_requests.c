@@ -423,8 +423,10 @@ TEST(some_objects_have_no_table)
         struct answer_form f = { 0 };
         struct err e;
         err_init(&e, &a);
-        CHECK_INT(rows[i].accept, negotiate_answer(str_of(rows[i].accept), rows[i].place, "", &f, &e), rows[i].code);
-        CHECK_INT(rows[i].accept, f.as, rows[i].as);
+        CHECK_INT(rows[i].accept, negotiate_answer(str_of(rows[i].accept), rows[i].place, &f, &e) ||
+                                      negotiate_shape(&f, rows[i].place == ACCEPT_LIST, "", &e) ? e.code : ERR_OK, rows[i].code);
+        if (!rows[i].code)
+            CHECK_INT(rows[i].accept, f.as, rows[i].as);
     }
     arena_fini(&a);
 }
