@@ -11,6 +11,7 @@
 
 enum {
     WATCH_PART_BYTES = 64 << 10,    /* written at once to a watcher that is behind */
+    WATCH_EVENTS_AT_ONCE_MAX = 4096, /* that it looks at before others get their turn */
     WATCH_FORMS_MAX = 16,           /* of one event; a further form is made for each watcher anew */
     WATCH_BOOKMARK_MS = 60 * 1000,  /* between two bookmarks, as upstream */
     WATCH_LAST_BOOKMARK_MS = 2000,  /* before the end */
@@ -47,6 +48,7 @@ struct watcher {
     struct group *group;
     struct watch_options o;
     struct loop_timer timer;
+    struct loop_task task;    /* goes on with what it missed */
     int64_t ends_ms, bookmark_ms;
     struct str prefix;        /* of keys that it wants */
     struct store_watch place; /* while it is not live */
@@ -147,6 +149,7 @@ static void release_initial(struct watcher *w)
 void watch_free(struct watcher *w)
 {
     loop_timer_stop(w->hub->loop, &w->timer);
+    loop_task_stop(&w->task);
     list_remove(&w->node);
     release_initial(w);
     strbuf_fini(&w->out);
@@ -217,27 +220,31 @@ static void add_initial(struct watcher *w)
     w->owes_bookmark = false;
 }
 
-/* False: nothing more to tell for now. */
-static bool add_missed(struct watcher *w)
+enum missed { MISSED_NONE, MISSED_SOME, MISSED_MANY };
+
+/* None: there is nothing more to tell for now. Many: others should get their turn first. */
+static enum missed add_missed(struct watcher *w)
 {
     struct store_event ev;
     enum event_type type;
-    while (w->out.n < WATCH_PART_BYTES) {
+    for (uint32_t n = 0; w->out.n < WATCH_PART_BYTES; n++) {
+        if (n == WATCH_EVENTS_AT_ONCE_MAX)
+            return MISSED_MANY;
         enum err_code rc = store_watch_next(store_of(w->hub), &w->place, &ev);
         if (rc == ERR_EXPIRED) {
             w->expired = true;
             add_error(w);
-            return true;
+            return MISSED_SOME;
         }
         if (rc)
-            return false;
+            return MISSED_NONE;
         if (!seen_as(w, &ev, &type))
             continue;
         size_t start = w->out.n;
         add_event(w, &ev, type, &w->out);
         count_event(w, w->out.n - start);
     }
-    return true;
+    return MISSED_SOME;
 }
 
 static bool flush(struct watcher *w)
@@ -251,20 +258,24 @@ static bool flush(struct watcher *w)
 /* As much as the stream takes; live when nothing is left. */
 static void pump(struct watcher *w)
 {
-    bool more = true;
+    enum missed missed = MISSED_SOME;
     while (!w->over && flush(w)) {
         if (w->expired) {
             end(w);
             return;
         }
-        if (!more) {
+        if (missed == MISSED_NONE) {
             w->live = true;
+            return;
+        }
+        if (missed == MISSED_MANY) {
+            loop_defer(w->hub->loop, &w->task);
             return;
         }
         if (w->n_initial || w->owes_bookmark)
             add_initial(w);
         else
-            more = add_missed(w);
+            missed = add_missed(w);
     }
 }
 
@@ -272,6 +283,11 @@ void watch_writable(struct watcher *w)
 {
     if (!w->live)
         pump(w);
+}
+
+static void go_on(struct loop_task *t)
+{
+    watch_writable(LIST_ITEM(t, struct watcher, task));
 }
 
 /* ---- Live ones ---- */
@@ -460,6 +476,7 @@ struct watcher *watch_begin(struct watch_hub *h, const struct watch_options *o)
     h->n_watchers++;
     w->prefix = stored_prefix(o->arena, stored_row(o->encoder.resource), o->namespace);
     w->timer.fire = fire;
+    w->task.run = go_on;
     int64_t now = loop_now_ms(h->loop);
     w->ends_ms = now + o->seconds * 1000;
     int64_t first = (int64_t)rand_below(&h->rand, WATCH_BOOKMARK_MS); /* not all at the same time */

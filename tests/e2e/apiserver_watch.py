@@ -246,6 +246,34 @@ def old_versions():
         live.close()
 
 
+def far_behind(n=4800):
+    """More events than a watcher takes in one go, most of them not for it; others begin meanwhile."""
+    with Server(BERTH, memory=True) as server:
+        start = last_version(server)
+
+        def write(k):
+            client, path = Client(server), "%s/far-%d" % (CONFIGMAPS, k)
+            client.post(CONFIGMAPS, configmap("far-%d" % k, labels={"rare": "no"}))
+            for i in range(n // 4 - 1):
+                client.put(path, configmap("far-%d" % k, data={"i": str(i)}, labels={"rare": "yes" if i % 500 == 499 else "no"}))
+        writers = [threading.Thread(target=write, args=(k,)) for k in range(4)]
+        for w in writers:
+            w.start()
+        for w in writers:
+            w.join()
+        last = version_of(Client(server).post(CONFIGMAPS, configmap("end", labels={"rare": "yes"}))[1])
+        watches = [Watch(server, "%s?watch=true&resourceVersion=%d%s" % (CONFIGMAPS, start, q)) for q in ("", "&labelSelector=rare%3Dyes") * 4]
+        newest = version_of(Client(server).post(CONFIGMAPS, configmap("newest", labels={"rare": "yes"}))[1])
+        for w in watches:
+            check(w.wait(lambda es: es and version_of(es[-1]["object"]) == newest), "one that is far behind comes up")
+            w.close()
+        log = watches[0].events
+        versions = [version_of(e["object"]) for e in log]
+        check(len(log) == n + 2 and versions == sorted(set(versions)) and versions[-2:] == [last, newest], "all events, in order", len(log))
+        told = follow(log, lambda o: o["metadata"]["labels"]["rare"] == "yes", {})
+        check(all([shown(e) for e in w.events] == told for w in watches[1::2]), "and those of a selector", len(told))
+
+
 def across_restarts(server):
     client, last = Client(server), 0
     for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGINT):
@@ -425,6 +453,7 @@ def main():
         suspended(server)
         across_restarts(server)
     old_versions()
+    far_behind()
     one_stalled_among_many()
     api_world.finish()
 
