@@ -10,10 +10,8 @@
  *
  * Reads are from memory, and the index of pods may be behind what was written: that is what expectations are for. A process that
  * starts again has read all pods before its first turn. */
-#include <assert.h>
 #include <stdlib.h>
 
-#include "api/schema_slots.h"
 #include "apiserver/subresource.h"
 #include "base/log.h"
 #include "controllers/controllers.h"

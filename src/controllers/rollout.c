@@ -15,9 +15,10 @@ static int32_t scaled(const struct value *v, int32_t total, bool up)
         return (int32_t)v->i;
     struct str text = value_text(v);
     int64_t percent = 0;
-    if (!text.n || !labels_parse_int(str_first(text, text.n - 1), &percent))
+    if (!text.n || !labels_parse_int(str_first(text, text.n - 1), &percent) || percent < 0)
         return 0;
-    return (int32_t)((percent * total + (up ? 99 : 0)) / 100);
+    int64_t most = (int64_t)INT32_MAX * 100 / (total + 1ll); /* more could not be counted */
+    return (int32_t)(((percent < most ? percent : most) * total + (up ? 99 : 0)) / 100);
 }
 
 static void read_strategy(struct rollout *r)
@@ -28,7 +29,7 @@ static void read_strategy(struct rollout *r)
         return;
     int32_t surge = scaled(value_path(r->type, d, "spec.strategy.rollingUpdate.maxSurge"), r->wanted, true);
     int32_t gone = scaled(value_path(r->type, d, "spec.strategy.rollingUpdate.maxUnavailable"), r->wanted, false);
-    r->max_surge = surge;
+    r->max_surge = surge < INT32_MAX - r->wanted ? surge : INT32_MAX - r->wanted;
     r->max_unavailable = surge == 0 && gone == 0 ? 1 : gone;
     if (r->max_unavailable > r->wanted)
         r->max_unavailable = r->wanted;
@@ -98,9 +99,9 @@ static size_t active_sets(struct rollout *r, struct rollout_set ***ret)
     return n;
 }
 
-int32_t rollout_all_wanted(const struct rollout *r)
+int64_t rollout_all_wanted(const struct rollout *r)
 {
-    int32_t n = r->fresh ? r->fresh->wanted : 0;
+    int64_t n = r->fresh ? r->fresh->wanted : 0;
     for (size_t i = 0; i < r->n_old; i++)
         n += r->old[i]->wanted;
     return n;
@@ -157,15 +158,15 @@ static bool is_saturated(const struct rollout *r, const struct rollout_set *set)
 }
 
 /* What a set has to gain or lose when the whole grows or shrinks by `to_add`. */
-static int32_t proportion(const struct rollout *r, const struct rollout_set *set, int32_t to_add, int32_t added)
+static int64_t proportion(const struct rollout *r, const struct rollout_set *set, int64_t to_add, int64_t added)
 {
     if (set->wanted == 0 || to_add == added)
         return 0;
-    int32_t fraction = -set->wanted, left = to_add - added;
+    int64_t fraction = -set->wanted, left = to_add - added;
     if (r->wanted) {
         int64_t before = set->max_before > 0 ? set->max_before : number_in(r->type, &r->deployment, "status.replicas", 0);
         double size = before ? (double)((int64_t)set->wanted * (r->wanted + r->max_surge)) / (double)before : set->wanted;
-        fraction = (int32_t)(size < 0 ? size - 0.5 : size + 0.5) - set->wanted;
+        fraction = (int64_t)(size < 0 ? size - 0.5 : size + 0.5) - set->wanted;
     }
     if (to_add > 0)
         return fraction < left ? fraction : left;
@@ -176,19 +177,19 @@ static void scale_in_proportion(struct rollout *r)
 {
     struct rollout_set **sets;
     size_t n = active_sets(r, &sets);
-    int32_t allowed = r->wanted > 0 ? r->wanted + r->max_surge : 0, to_add = allowed - rollout_all_wanted(r), added = 0;
+    int64_t allowed = r->wanted > 0 ? r->wanted + r->max_surge : 0, to_add = allowed - rollout_all_wanted(r), added = 0;
     if (to_add)
         sort_stable(r->arena, sets, n, sizeof(*sets), to_add > 0 ? by_size_newer : by_size_older);
-    int32_t *sizes = ARENA_NEW_N(r->arena, int32_t, n);
+    int64_t *sizes = ARENA_NEW_N(r->arena, int64_t, n);
     for (size_t i = 0; i < n; i++) {
-        int32_t more = to_add ? proportion(r, sets[i], to_add, added) : 0;
+        int64_t more = to_add ? proportion(r, sets[i], to_add, added) : 0;
         sizes[i] = sets[i]->wanted + more;
         added += more;
     }
     if (n && to_add)
         sizes[0] = sizes[0] + to_add - added > 0 ? sizes[0] + to_add - added : 0; /* what is left over */
     for (size_t i = 0; i < n; i++)
-        scale_set(r, sets[i], sizes[i], true);
+        scale_set(r, sets[i], (int32_t)sizes[i], true);
 }
 
 static void scale(struct rollout *r)
@@ -245,30 +246,30 @@ static bool reconcile_new(struct rollout *r)
 }
 
 /* Replicas that are not available are no loss. */
-static int32_t remove_unhealthy(struct rollout *r, int32_t most)
+static int64_t remove_unhealthy(struct rollout *r, int64_t most)
 {
-    int32_t gone = 0;
+    int64_t gone = 0;
     for (size_t i = 0; i < r->n_old && gone < most; i++) {
         struct rollout_set *set = r->old[i];
-        int32_t ill = set->wanted - set->available, take = ill < most - gone ? ill : most - gone;
+        int64_t ill = set->wanted - set->available, take = ill < most - gone ? ill : most - gone;
         if (set->wanted == 0 || take <= 0)
             continue;
-        scale_set(r, set, set->wanted - take, false);
+        scale_set(r, set, (int32_t)(set->wanted - take), false);
         gone += take;
     }
     return gone;
 }
 
 /* As many as are available beyond what must be. `available`: of the new set and the old ones that wanted pods. */
-static int32_t remove_available(struct rollout *r, int32_t available)
+static int64_t remove_available(struct rollout *r, int64_t available)
 {
-    int32_t gone = 0, most = available - (r->wanted - r->max_unavailable);
+    int64_t gone = 0, most = available - (r->wanted - r->max_unavailable);
     for (size_t i = 0; i < r->n_old && gone < most; i++) {
         struct rollout_set *set = r->old[i];
-        int32_t take = set->wanted < most - gone ? set->wanted : most - gone;
+        int64_t take = set->wanted < most - gone ? set->wanted : most - gone;
         if (take <= 0)
             continue;
-        scale_set(r, set, set->wanted - take, false);
+        scale_set(r, set, (int32_t)(set->wanted - take), false);
         gone += take;
     }
     return gone;
@@ -276,14 +277,14 @@ static int32_t remove_available(struct rollout *r, int32_t available)
 
 static bool reconcile_old(struct rollout *r)
 {
-    int32_t old = rollout_all_wanted(r) - r->fresh->wanted;
-    int32_t most = rollout_all_wanted(r) - (r->wanted - r->max_unavailable) - (r->fresh->wanted - r->fresh->available);
+    int64_t old = rollout_all_wanted(r) - r->fresh->wanted;
+    int64_t most = rollout_all_wanted(r) - (r->wanted - r->max_unavailable) - (r->fresh->wanted - r->fresh->available);
     if (old == 0 || most <= 0)
         return false;
-    int32_t available = r->fresh->available;
+    int64_t available = r->fresh->available;
     for (size_t i = 0; i < r->n_old; i++)
         available += r->old[i]->wanted > 0 ? r->old[i]->available : 0;
-    int32_t gone = remove_unhealthy(r, most);
+    int64_t gone = remove_unhealthy(r, most);
     return gone + remove_available(r, available) > 0;
 }
 

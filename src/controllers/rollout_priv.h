@@ -69,7 +69,7 @@ int64_t revision_of(const struct value *annotations);
 struct value rollout_plain_template(struct arena *a, const struct type *t, const struct value *object);
 bool rollout_same_template(const struct value *deployment, const struct value *set);
 /* What all ReplicaSets want together. */
-int32_t rollout_all_wanted(const struct rollout *r);
+int64_t rollout_all_wanted(const struct rollout *r);
 
 /* ---- Plans ---- */
 

@@ -148,11 +148,11 @@ int32_t rollout_size_of_new(const struct rollout *r, int32_t has)
 {
     if (!r->rolling)
         return r->wanted;
-    int32_t now = rollout_all_wanted(r), most = r->wanted + r->max_surge;
+    int64_t now = rollout_all_wanted(r), most = r->wanted + r->max_surge;
     if (now >= most)
         return has;
-    int32_t more = most - now < r->wanted - has ? most - now : r->wanted - has;
-    return has + more;
+    int64_t more = most - now < r->wanted - has ? most - now : r->wanted - has;
+    return (int32_t)(has + more);
 }
 
 static struct value labelled(struct arena *a, const struct type *t, const struct value *v, const char *path, struct str hash)

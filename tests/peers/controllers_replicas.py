@@ -233,7 +233,7 @@ def story_deleted(w):
 def story_orphaned(w):
     story_deployment(w)
     w.delete("deployments", "web", "Orphan")
-    w.until("orphaned", lambda: all("ownerReferences" not in r["metadata"] for r in w.api.items(w.path("replicasets"))))
+    w.until("orphaned", lambda: not w.api.items(w.path("deployments")))
     w.create("deployments", deployment(3))
     w.rolled(3)
 

@@ -8,6 +8,12 @@ enum { NOW_S = 10000, PODS_MAX = 8 };
 
 static struct arena arena;
 
+static void fresh(void)
+{
+    arena_fini(&arena); /* of nothing, the first time */
+    arena_init(&arena);
+}
+
 static struct selector web(void)
 {
     static const struct label labels[] = { { { "app", 3 }, { "web", 3 } } };
@@ -44,7 +50,7 @@ struct world {
 static struct replicas_plan decide(struct world *w, const char *pods, int32_t wanted, bool deleted, bool expects)
 {
     size_t n = strlen(pods);
-    arena_init(&arena);
+    fresh();
     for (size_t i = 0; i < n; i++) {
         w->facts[i] = pod_of(pods[i], (int)i);
         w->pods[i] = &w->facts[i];

@@ -7,6 +7,12 @@ enum { NOW_S = 100000, SETS_MAX = 4 };
 
 static struct arena arena;
 
+static void fresh(void)
+{
+    arena_fini(&arena); /* of nothing, the first time */
+    arena_init(&arena);
+}
+
 static struct value decode(const char *type, const char *json)
 {
     struct value v;
@@ -127,7 +133,7 @@ TEST(what_is_done_about_replica_sets)
           "update web-b 0", false },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        arena_init(&arena);
+        fresh();
         struct rollout_set sets[SETS_MAX];
         size_t n = 0;
         for (; n < SETS_MAX && rows[i].sets[n].image; n++)
@@ -163,7 +169,7 @@ static struct str annotation(const char *type, const struct value *v, const char
 
 TEST(revisions_and_history)
 {
-    arena_init(&arena);
+    fresh();
     struct set_row rows[] = { { "b", 0, 0, 3, 4, 1 }, { "a", 3, 3, 3, 4, 7 } };
     struct rollout_set sets[] = { set_of(&rows[0], 0), set_of(&rows[1], 1) };
     struct value d = deployment_of(3, AT("7"), ROLLING("1", "0"), "{}");
@@ -175,7 +181,7 @@ TEST(revisions_and_history)
 
 TEST(a_new_set_is_labelled_owned_and_told)
 {
-    arena_init(&arena);
+    fresh();
     struct value d = deployment_of(2, ",\"annotations\":{\"x\":\"y\",\"kubectl.kubernetes.io/last-applied-configuration\":\"z\"}",
                                    ROLLING("1", "0") ",\"progressDeadlineSeconds\":600", "{}");
     struct rollout_plan p = plan_of(&d, NULL, 0);
@@ -225,7 +231,7 @@ TEST(progress)
     };
     const struct type *t = schema_type(STR("apps/v1.Deployment"));
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        arena_init(&arena);
+        fresh();
         struct set_row row = { "b", 2, rows[i].available, 2, 3, 1 };
         struct rollout_set sets[] = { set_of(&row, 0) };
         const char *more = arena_printf(&arena, "%s%s", ROLLING("1", "0") ",\"progressDeadlineSeconds\":600", rows[i].more);
@@ -244,7 +250,7 @@ TEST(progress)
 
 TEST(old_sets_beyond_the_limit_are_deleted)
 {
-    arena_init(&arena);
+    fresh();
     struct set_row rows[] = { { "a", 0, 0, 2, 3, 2 }, { "c", 0, 0, 2, 3, 1 }, { "e", 0, 0, 2, 3, 3 }, { "b", 2, 2, 2, 3, 4 } };
     struct rollout_set sets[SETS_MAX];
     for (int i = 0; i < SETS_MAX; i++)
@@ -257,7 +263,7 @@ TEST(old_sets_beyond_the_limit_are_deleted)
 
 TEST(a_name_that_is_taken_leads_to_another)
 {
-    arena_init(&arena);
+    fresh();
     struct value d = deployment_of(2, "", ROLLING("1", "0"), "{}");
     struct rollout_plan p = plan_of(&d, NULL, 0);
     struct str first = find(&p, ROLLOUT_CREATE_SET)->name;

@@ -28,4 +28,5 @@ TEST(templates_have_upstreams_hashes)
         CHECK_STR(arena_printf(&g.arena, "template %d", n + 1), str_of(got), want);
     }
     CHECK_INT("templates", n, 60);
+    arena_fini(&g.arena);
 }
