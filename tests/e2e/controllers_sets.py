@@ -308,28 +308,33 @@ def cron_starts(s):
     s.until("events", lambda: s.reasons("CronJob") == ["SawCompletedJob", "SuccessfulCreate"])
 
 
-def cron_forbids(s):
-    make_due(s, concurrencyPolicy="Forbid")
+def run_another(s, policy):
+    """A CronJob that is due, with a Job of its own that runs still."""
+    due = make_due(s, concurrencyPolicy=policy)
+    name = "c-%d" % (due // 60)
     s.until("a job", lambda: s.get("cronjobs", "c")["status"].get("active"))
-    due = int(time.time()) // HOUR * HOUR
-    s.patch("cronjobs", "c", {"status": {"lastScheduleTime": stamp(due - 2 * HOUR), "active": [{"kind": "Job", "name": "x", "namespace": s.name}]}}, "/status")
-    s.until("the event", lambda: "JobAlreadyActive" in s.reasons("CronJob") or "MissingJob" in s.reasons("CronJob"))
+    s.patch("cronjobs", "c", {"spec": {"suspend": True}})
+    s.make("jobs", "old", {"template": template()}, ownerReferences=[
+        {"apiVersion": "batch/v1", "kind": "CronJob", "name": "c", "uid": s.get("cronjobs", "c")["metadata"]["uid"], "controller": True}])
+    s.server.must("DELETE", s.path("jobs", name), {"propagationPolicy": "Background"})
+    s.until("the first one is gone", lambda: s.server.ask("GET", s.path("jobs", name))[0] == 404)
+    s.until("it is not active", lambda: "active" not in s.get("cronjobs", "c")["status"])
+    s.patch("cronjobs", "c", {"status": {"lastScheduleTime": stamp(due - 2 * HOUR), "active": [
+        {"apiVersion": "batch/v1", "kind": "Job", "name": "old", "namespace": s.name, "uid": s.get("jobs", "old")["metadata"]["uid"]}]}}, "/status")
+    s.patch("cronjobs", "c", {"spec": {"suspend": False}})
+    return name
+
+
+def cron_forbids(s):
+    run_another(s, "Forbid")
+    s.until("the event", lambda: "JobAlreadyActive" in s.reasons("CronJob"))
+    check([j["metadata"]["name"] for j in s.items("jobs")] == ["old"], "nothing begins beside it", s.items("jobs"))
 
 
 def cron_replaces(s):
-    due = make_due(s, concurrencyPolicy="Replace")
-    s.until("a job", lambda: s.get("cronjobs", "c")["status"].get("active"))
-    s.make("jobs", "old", {"template": template()}, ownerReferences=[
-        {"apiVersion": "batch/v1", "kind": "CronJob", "name": "c", "uid": s.get("cronjobs", "c")["metadata"]["uid"], "controller": True}])
-    old = s.get("jobs", "old")
-    s.patch("cronjobs", "c", {"spec": {"suspend": True}})
-    s.server.must("DELETE", s.path("jobs", "c-%d" % (due // 60)), {"propagationPolicy": "Background"})
-    s.until("it is gone", lambda: s.server.ask("GET", s.path("jobs", "c-%d" % (due // 60)))[0] == 404)
-    s.patch("cronjobs", "c", {"status": {"lastScheduleTime": stamp(due - 2 * HOUR), "active": [
-        {"apiVersion": "batch/v1", "kind": "Job", "name": "old", "namespace": s.name, "uid": old["metadata"]["uid"]}]}}, "/status")
-    s.patch("cronjobs", "c", {"spec": {"suspend": False}})
+    name = run_another(s, "Replace")
     s.until("the old one is gone", lambda: s.server.ask("GET", s.path("jobs", "old"))[0] == 404)
-    s.until("a new one", lambda: [j["name"] for j in s.get("cronjobs", "c")["status"].get("active", [])] == ["c-%d" % (due // 60)])
+    s.until("a new one", lambda: [j["name"] for j in s.get("cronjobs", "c")["status"].get("active", [])] == [name])
 
 
 def cron_cleans_up(s):
