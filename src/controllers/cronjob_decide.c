@@ -101,8 +101,11 @@ static void clean_up(const struct cronjob_state *s, struct cronjob_plan *p, cons
             all[n++] = (struct ended){ s->jobs[i], start->kind == VALUE_TIME ? start->i : INT64_MAX };
     }
     sort_stable(s->arena, all, n, sizeof(*all), by_start);
-    for (size_t i = 0; limit->kind == VALUE_INT && (int64_t)(n - i) > limit->i && i < n; i++)
+    for (size_t i = 0; limit->kind == VALUE_INT && i < n && (int64_t)(n - i) > limit->i; i++) {
         p->old[p->n_old++] = job_of(all[i].job);
+        if (is_active(&p->active, job_of(all[i].job).uid))
+            forget_active(s, p, job_of(all[i].job).uid);
+    }
 }
 
 /* ---- Jobs that ended, appeared or went ---- */

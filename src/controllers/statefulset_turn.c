@@ -326,18 +326,24 @@ static void decide(struct set_turn *t)
 
 /* ---- Revisions ---- */
 
-static void find_revisions(struct set_turn *t)
+static bool is_ours(const struct set_turn *t, const struct value *revision)
 {
     const struct type *rt = schema_type(STR("apps/v1.ControllerRevision")), *ot = schema_type(STR("meta/v1.OwnerReference"));
+    const struct value *owners = value_path(rt, revision, "metadata.ownerReferences");
+    for (uint32_t i = 0; owners->kind == VALUE_LIST && i < owners->n; i++)
+        if (str_eq(value_text(value_path(ot, &owners->items[i], "uid")), t->owner.uid))
+            return true;
+    return false;
+}
+
+static void find_revisions(struct set_turn *t)
+{
     const struct value **all;
     size_t n = stored_list(cluster_objects(t->controller->cluster), revision_resource(), t->owner.ns, &t->arena, &all);
     t->revisions.at = ARENA_NEW_N(&t->arena, struct revision, n);
-    for (size_t i = 0; i < n; i++) {
-        const struct value *owners = value_path(rt, all[i], "metadata.ownerReferences");
-        for (uint32_t k = 0; owners->kind == VALUE_LIST && k < owners->n; k++)
-            if (str_eq(value_text(value_path(ot, &owners->items[k], "uid")), t->owner.uid))
-                t->revisions.at[t->revisions.n++] = revision_read(&t->arena, all[i]);
-    }
+    for (size_t i = 0; i < n; i++)
+        if (is_ours(t, all[i]))
+            t->revisions.at[t->revisions.n++] = revision_read(&t->arena, all[i]);
     revisions_sort(&t->arena, &t->revisions);
 }
 

@@ -161,6 +161,21 @@ TEST(revisions_hold_their_template)
     arena_fini(&a);
 }
 
+/* As the real controller manager names it. */
+TEST(hashes_are_those_of_upstream)
+{
+    struct arena a;
+    arena_init(&a);
+    struct value template = decode(&a, "core/v1.PodTemplateSpec",
+                                   "{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"resources\":{},"
+                                   "\"terminationMessagePath\":\"/dev/termination-log\",\"terminationMessagePolicy\":\"File\",\"imagePullPolicy\":\"Always\"}],"
+                                   "\"restartPolicy\":\"Always\",\"terminationGracePeriodSeconds\":30,\"dnsPolicy\":\"ClusterFirst\",\"securityContext\":{},"
+                                   "\"schedulerName\":\"default-scheduler\"}}");
+    struct str hash = revision_hash(&a, revision_data(&a, &template), 0);
+    CHECK_STR("hash", revision_name(&a, STR("web"), hash), STR("web-784947b667"));
+    arena_fini(&a);
+}
+
 TEST(which_revision_is_the_newest)
 {
     struct revision at[] = { { .name = STR("a"), .data = STR("1"), .number = 1 }, { .name = STR("b"), .data = STR("2"), .number = 4 } };
