@@ -50,10 +50,11 @@ static void add_rule(struct rules *r, const struct value *rule)
     r->at[r->n++] = *rule;
 }
 
-static void add_selected(struct rules *r, const struct value *role, const struct value *selector, const struct value *const *roles,
-                         size_t n)
+static void add_selected(struct rules *r, const struct value *role, const struct value *selector,
+                         const struct value *const *roles, size_t n)
 {
     const struct resource *row = stored_resource("clusterroles", "rbac.authorization.k8s.io");
+    struct str own = text_at(cluster_role_type(), role, "metadata.name");
     struct selector s;
     struct err e;
     err_init(&e, r->a);
@@ -61,7 +62,7 @@ static void add_selected(struct rules *r, const struct value *role, const struct
         return;
     for (size_t i = 0; i < n; i++) {
         const struct value *rules = value_path(cluster_role_type(), roles[i], "rules");
-        bool is_itself = str_eq(text_at(cluster_role_type(), roles[i], "metadata.name"), text_at(cluster_role_type(), role, "metadata.name"));
+        bool is_itself = str_eq(text_at(cluster_role_type(), roles[i], "metadata.name"), own);
         if (is_itself || !selector_matches(&s, selectable_of(r->a, row, cluster_role_type(), roles[i]).labels))
             continue;
         for (uint32_t k = 0; k < list_length(rules); k++)
@@ -73,7 +74,8 @@ bool role_aggregation_plan(struct arena *a, const struct value *role, const stru
                            struct value *ret_role)
 {
     const struct type *t = cluster_role_type();
-    const struct value *selectors = value_path(t, role, "aggregationRule.clusterRoleSelectors"), *has = value_path(t, role, "rules");
+    const struct value *selectors = value_path(t, role, "aggregationRule.clusterRoleSelectors");
+    const struct value *has = value_path(t, role, "rules");
     if (!is_set_at(t, role, "aggregationRule"))
         return false;
     struct rules r = { .a = a };
@@ -113,7 +115,8 @@ static void work(void *context, struct str key)
     const struct value *role = stored_get(objects, cluster_roles(), STR(""), key);
     size_t n = role ? stored_list(objects, cluster_roles(), STR(""), &a, &all) : 0;
     if (role && role_aggregation_plan(&a, role, all, n, &next))
-        turn_begin(t, (struct cluster_call){ .verb = CLUSTER_UPDATE, .resource = cluster_roles(), .name = key, .object = &next });
+        turn_begin(t, (struct cluster_call){ .verb = CLUSTER_UPDATE, .resource = cluster_roles(), .name = key,
+                                             .object = &next });
     turn_end(t);
     arena_fini(&a);
 }

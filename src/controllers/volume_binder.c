@@ -105,7 +105,8 @@ static const struct value *class_of(struct volume_binder *b, const struct value 
     const struct value *notes = value_path(claim_type(), claim, "metadata.annotations");
     struct str beta = member_text(notes, STR("volume.beta.kubernetes.io/storage-class"));
     struct str name = beta.n ? beta : text_at(claim_type(), claim, "spec.storageClassName");
-    return name.n ? stored_get(cluster_objects(b->cluster), stored_resource("storageclasses", "storage.k8s.io"), STR(""), name) : NULL;
+    const struct resource *r = stored_resource("storageclasses", "storage.k8s.io");
+    return name.n ? stored_get(cluster_objects(b->cluster), r, STR(""), name) : NULL;
 }
 
 static void sync_claim(struct volume_binder *b, struct turn *t, const struct value *claim, struct arena *a)
@@ -167,11 +168,12 @@ static void look_at_waiting(struct volume_binder *b)
 /* Free is also what has a claim that does not know of it yet. */
 static bool is_free(struct volume_binder *b, const struct value *volume)
 {
-    struct str phase = text_at(volume_type(), volume, "status.phase"), name = text_at(volume_type(), volume, "spec.claimRef.name");
-    if (!text_at(volume_type(), volume, "spec.claimRef.uid").n)
+    const struct type *t = volume_type();
+    struct str phase = text_at(t, volume, "status.phase");
+    if (!text_at(t, volume, "spec.claimRef.uid").n)
         return true;
-    const struct value *claim = stored_get(cluster_objects(b->cluster), claims(), text_at(volume_type(), volume, "spec.claimRef.namespace"),
-                                           name);
+    const struct value *claim = stored_get(cluster_objects(b->cluster), claims(), text_at(t, volume, "spec.claimRef.namespace"),
+                                           text_at(t, volume, "spec.claimRef.name"));
     bool is_known = claim && text_at(claim_type(), claim, "spec.volumeName").n;
     return !is_known && !str_is(phase, "Released") && !str_is(phase, "Failed");
 }

@@ -82,7 +82,8 @@ static bool selects(struct arena *a, const struct value *claim, const struct val
     if (selector->kind == VALUE_ABSENT)
         return true;
     struct selectable labels = selectable_of(a, stored_resource("persistentvolumes", ""), volume_type(), volume);
-    return !selector_of_value(a, schema_type(STR("meta/v1.LabelSelector")), selector, &s, &e) && selector_matches(&s, labels.labels);
+    return !selector_of_value(a, schema_type(STR("meta/v1.LabelSelector")), selector, &s, &e) &&
+           selector_matches(&s, labels.labels);
 }
 
 static bool has_modes(const struct value *claim, const struct value *volume)
@@ -155,7 +156,8 @@ static struct volume_step set_phase(struct arena *a, const struct value *volume,
 {
     if (says_at(volume_type(), volume, "status.phase", phase))
         return nothing;
-    return (struct volume_step){ VOLUME_UPDATE_STATUS, edit_set(a, volume_type(), volume, "status.phase", edit_text(phase)), NULL, NULL, NULL };
+    return (struct volume_step){ .verb = VOLUME_UPDATE_STATUS,
+                                 .object = edit_set(a, volume_type(), volume, "status.phase", edit_text(phase)) };
 }
 
 static struct volume_step claim_phase(struct arena *a, const struct value *claim, const char *phase, const char *type,
@@ -174,7 +176,7 @@ static struct volume_step bind_volume(struct arena *a, const struct value *claim
     struct value v = edit_set(a, volume_type(), volume, "spec.claimRef", reference_to(a, claim));
     if (!is_claimed(volume))
         v = with_note(a, volume_type(), &v, BOUND_BY_CONTROLLER, "yes");
-    return (struct volume_step){ VOLUME_UPDATE, v, NULL, NULL, NULL };
+    return (struct volume_step){ .verb = VOLUME_UPDATE, .object = v };
 }
 
 static struct volume_step bind_claim(struct arena *a, const struct value *claim, const struct value *volume)
@@ -183,7 +185,7 @@ static struct volume_step bind_claim(struct arena *a, const struct value *claim,
     struct value v = edit_set(a, claim_type(), claim, "spec.volumeName", *value_path(volume_type(), volume, "metadata.name"));
     if (!chosen)
         v = with_note(a, claim_type(), &v, BOUND_BY_CONTROLLER, "yes");
-    return (struct volume_step){ CLAIM_UPDATE, with_note(a, claim_type(), &v, BIND_COMPLETED, "yes"), NULL, NULL, NULL };
+    return (struct volume_step){ .verb = CLAIM_UPDATE, .object = with_note(a, claim_type(), &v, BIND_COMPLETED, "yes") };
 }
 
 static struct volume_step bound_status(struct arena *a, const struct value *claim, const struct value *volume)
@@ -194,12 +196,13 @@ static struct volume_step bound_status(struct arena *a, const struct value *clai
     v = edit_set(a, t, &v, "status.accessModes", *value_path(volume_type(), volume, "spec.accessModes"));
     if (!says_at(t, claim, "status.phase", "Bound")) /* later a resize may change it */
         v = edit_set(a, t, &v, "status.capacity", *capacity);
-    return value_equal(&v, claim) ? nothing : (struct volume_step){ CLAIM_UPDATE_STATUS, v, NULL, NULL, NULL };
+    return value_equal(&v, claim) ? nothing : (struct volume_step){ .verb = CLAIM_UPDATE_STATUS, .object = v };
 }
 
 static struct volume_step bind_both(struct arena *a, const struct value *claim, const struct value *volume)
 {
-    bool is_his = is_claimed(volume) && str_eq(text_at(volume_type(), volume, "spec.claimRef.uid"), text_at(claim_type(), claim, "metadata.uid"));
+    struct str uid = text_at(claim_type(), claim, "metadata.uid");
+    bool is_his = is_claimed(volume) && str_eq(text_at(volume_type(), volume, "spec.claimRef.uid"), uid);
     if (!is_his)
         return bind_volume(a, claim, volume);
     if (!says_at(volume_type(), volume, "status.phase", "Bound"))
@@ -242,11 +245,11 @@ static struct volume_step provision(struct arena *a, const struct claim_state *s
                            "no persistent volumes available for this claim and no storage class is set");
     if (!str_eq(note(claim_type(), s->claim, PROVISIONER), provisioner)) {
         struct value v = with_note(a, claim_type(), s->claim, BETA_PROVISIONER, name);
-        return (struct volume_step){ CLAIM_UPDATE, with_note(a, claim_type(), &v, PROVISIONER, name), NULL, NULL, NULL };
+        return (struct volume_step){ .verb = CLAIM_UPDATE, .object = with_note(a, claim_type(), &v, PROVISIONER, name) };
     }
     const struct value *storage = value_path(claim_type(), s->claim, "spec.resources.requests");
     if (str_is(provisioner, HOLLOW_PROVISIONER) && member_text(storage, STR("storage")).n)
-        return (struct volume_step){ VOLUME_CREATE, hollow_volume(a, s), NULL, NULL, NULL };
+        return (struct volume_step){ .verb = VOLUME_CREATE, .object = hollow_volume(a, s) };
     return claim_phase(a, s->claim, "Pending", "Normal", "ExternalProvisioning",
                        arena_printf(a, "Waiting for a volume to be created either by the external provisioner '%s' or manually by the "
                                     "system administrator. If volume creation is delayed, please verify that the provisioner is "
@@ -277,7 +280,8 @@ static struct volume_step unbound_step(struct arena *a, const struct claim_state
 
 struct volume_step claim_step(struct arena *a, const struct claim_state *s)
 {
-    bool was_bound = note(claim_type(), s->claim, BIND_COMPLETED).n > 0, chosen = text_at(claim_type(), s->claim, "spec.volumeName").n > 0;
+    bool was_bound = note(claim_type(), s->claim, BIND_COMPLETED).n > 0;
+    bool chosen = text_at(claim_type(), s->claim, "spec.volumeName").n > 0;
     if (!was_bound && !chosen)
         return unbound_step(a, s);
     bool is_free = s->volume && (!is_claimed(s->volume) || refers_to(s->volume, s->claim));
@@ -306,11 +310,12 @@ struct volume_step volume_step(struct arena *a, const struct value *volume, cons
         struct str chosen = text_at(claim_type(), claim, "spec.volumeName");
         return str_eq(chosen, text_at(volume_type(), volume, "metadata.name")) ? set_phase(a, volume, "Bound") : nothing;
     }
-    if (!says_at(volume_type(), volume, "status.phase", "Released") && !says_at(volume_type(), volume, "status.phase", "Failed"))
+    struct str phase = text_at(volume_type(), volume, "status.phase");
+    if (!str_is(phase, "Released") && !str_is(phase, "Failed"))
         return set_phase(a, volume, "Released");
     bool is_ours = str_is(note(volume_type(), volume, PROVISIONED_BY), HOLLOW_PROVISIONER);
     if (is_ours && says_at(volume_type(), volume, "spec.persistentVolumeReclaimPolicy", "Delete") &&
         !is_set_at(volume_type(), volume, "metadata.deletionTimestamp"))
-        return (struct volume_step){ VOLUME_DELETE, *volume, NULL, NULL, NULL };
+        return (struct volume_step){ .verb = VOLUME_DELETE, .object = *volume };
     return nothing;
 }

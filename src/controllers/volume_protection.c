@@ -76,8 +76,8 @@ static bool claim_in_use(struct protection *p, const struct value *claim)
     struct arena a;
     bool used = false;
     arena_init(&a);
-    size_t n = stored_list(cluster_objects(p->cluster), stored_resource("pods", ""), text_at(claim_type(), claim, "metadata.namespace"),
-                           &a, &pods);
+    struct str namespace = text_at(claim_type(), claim, "metadata.namespace");
+    size_t n = stored_list(cluster_objects(p->cluster), stored_resource("pods", ""), namespace, &a, &pods);
     for (size_t i = 0; i < n && !used; i++)
         used = protection_pod_uses(pods[i], claim);
     arena_fini(&a);
@@ -138,7 +138,8 @@ static void pod_gone(void *context, const struct resource *r, struct store_item 
     const struct type *t = schema_type(STR("core/v1.Volume"));
     if (!prev)
         return;
-    const struct value *pod = stored_value(cluster_objects(p->cluster), r, prev), *list = value_path(pod_type(), pod, "spec.volumes");
+    const struct value *pod = stored_value(cluster_objects(p->cluster), r, prev);
+    const struct value *list = value_path(pod_type(), pod, "spec.volumes");
     struct str namespace = text_at(pod_type(), pod, "metadata.namespace"), name = text_at(pod_type(), pod, "metadata.name");
     if (item && !pod_is_being_deleted(stored_value(cluster_objects(p->cluster), r, item)))
         return;
