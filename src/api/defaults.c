@@ -828,6 +828,8 @@ struct function {
 
 /* Of a type: after its rows and before what is inside, or after that. */
 static const struct function first_functions[] = {
+    { "admissionregistration.k8s.io/v1.MutatingAdmissionPolicy", fill_spec },
+    { "admissionregistration.k8s.io/v1.ValidatingAdmissionPolicy", fill_spec },
     { "apps/v1.DaemonSet", fill_spec },
     { "apps/v1.DaemonSetSpec", fill_updates },
     { "apps/v1.DaemonSetUpdateStrategy", fill_rolling_update },
@@ -855,6 +857,7 @@ static const struct function first_functions[] = {
     { "core/v1.Pod", fill_spec },
     { "core/v1.PodTemplate", fill_template },
     { "core/v1.PodTemplateSpec", fill_spec },
+    { "core/v1.Service", fill_spec },
     { "core/v1.Volume", fill_volume },
     { "rbac.authorization.k8s.io/v1.ClusterRoleBinding", fill_role_reference },
     { "rbac.authorization.k8s.io/v1.RoleBinding", fill_role_reference },

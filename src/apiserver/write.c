@@ -83,7 +83,8 @@ enum err_code registry_note(struct operation *op, const struct value *live, cons
     struct rules_context c = registry_rules(op, served);
     if (k->converted)
         v = k->converted(&c, &v);
-    *ret_value = apply_note_update(op->arena, served, live, &v, m);
+    struct value noted = apply_note_update(op->arena, served, live, &v, m);
+    *ret_value = meta_set(op->arena, served, new, "managedFields", *meta_get(served, &noted, "managedFields"));
     return ERR_OK;
 }
 
@@ -168,11 +169,6 @@ static void set_system_fields(struct operation *op, const struct kind_rules *k, 
         *v = meta_set(a, t, v, "name", edit_text(make_name(op, base)));
 }
 
-static struct name_errors path_segment(struct str name, bool prefix)
-{
-    return prefix ? name_path_segment_prefix(name) : name_path_segment(name);
-}
-
 static enum err_code check_new(struct operation *op, const struct kind_rules *k, const struct rules_context *c,
                                const struct value *v)
 {
@@ -182,7 +178,7 @@ static enum err_code check_new(struct operation *op, const struct kind_rules *k,
     else
         rules_check_meta(c, v, k->name, &op->errs);
     if (op->errs.n == 0)
-        rules_check_meta(c, v, path_segment, &op->errs);
+        rules_check_common_meta(c, v, &op->errs);
     if (op->errs.n)
         return registry_invalid(op, name);
     if (k->warn)
@@ -217,8 +213,9 @@ enum err_code registry_store_new(struct operation *op, struct value v)
     uint64_t version;
     if (registry_admit(op, ADMIT_CREATE, t, &v, NULL, false) || check_grants(op, &v, NULL))
         return op->err.code;
-    wipe_system_fields(op, t, &v);
-    bool makes_name = meta_text(t, &v, "name").n == 0 && meta_text(t, &v, "generateName").n > 0;
+    if (meta_get(t, &v, "selfLink")->kind != VALUE_ABSENT)
+        v = meta_set(op->arena, t, &v, "selfLink", absent);
+    bool makes_name = meta_text(t, &v, "generateName").n > 0; /* upstream says so of a name that was given, too */
     set_system_fields(op, k, &v);
     if (is_service(op) && service_write_new(op, &v))
         return op->err.code;
@@ -317,7 +314,7 @@ static enum err_code check_version(struct operation *op, const struct kind_rules
 static enum err_code check_changed(struct operation *op, const struct kind_rules *k, const struct sub_rules *sub,
                                    const struct rules_context *c, const struct value *v, const struct value *old)
 {
-    rules_check_meta(c, v, path_segment, &op->errs);
+    rules_check_common_meta(c, v, &op->errs);
     rules_check_meta_update(c, v, old, &op->errs);
     rules_validate_update *validate = sub ? sub->validate_update : k->validate_update;
     if (validate)
@@ -390,12 +387,12 @@ static enum err_code attempt_update(struct operation *op)
         return op->err.code;
     v = defaults_apply(op->arena, served, &v);
     const struct value *old = registry_current(op);
-    if (!old && (op->subresource || !(k->flags & RULES_CREATE_ON_UPDATE)))
+    if (!old && ((op->subresource && !is_status(op)) || !(k->flags & RULES_CREATE_ON_UPDATE)))
         return registry_not_found(op);
     if (check_uid(op, &v, old))
         return op->err.code;
     if (!old)
-        return begin_new(op, v);
+        return begin_new(op, meta_set(op->arena, served, &v, "resourceVersion", absent));
     struct value live = registry_from_stored(op, old);
     struct apply_manager m = registry_manager(op);
     if (registry_note(op, &live, &v, &m, &v) || registry_to_stored(op, &v, &stored))

@@ -11,7 +11,7 @@ GENERATED = re.compile(r"\b(gen|g)-[a-z0-9]{5}\b")  # names that differ_requests
 ADDRESS = re.compile(r"\b10\.0\.\d{1,3}\.\d{1,3}\b")  # from the range of services
 TOKEN = re.compile(r"\beyJ2Ijoi[\w-]+")  # to continue with
 SCHEME = re.compile(r"pkg/(runtime/scheme.go:111|api/legacyscheme/scheme.go:30)")  # the place of a build, not of a release
-VERSION_SHOWN = re.compile(r'(resourceVersion\\*"?: ?\\*"|ResourceVersion in record \(|fields: resourceVersion: )\d+')
+VERSION_SHOWN = re.compile(r'(resourceVersion\\*"?: ?\\*"|ResourceVersion in record \(|ResourceVersion in object meta: |fields: resourceVersion: )\d+')
 AGE = re.compile(r"^(\d+[smhdy]){1,2}$")
 CHOSEN_KEYS = ("clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort")
 VERSION_TEXT = re.compile(r'(resourceVersion"?: ?"?)\d+')
@@ -143,7 +143,7 @@ class Comparison:
         elif lines[0] or lines[1]:
             self.values(lines[0][0] if lines[0] else None, lines[1][0] if lines[1] else None)
         if (real[-1:] == b"\n") != (own[-1:] == b"\n") or (b'\n  "' in real) != (b'\n  "' in own):
-            raise Differs("white space", real[:80], own[:80])
+            raise Differs("white space", real[-40:], own[-40:])
 
     @staticmethod
     def without_bookmarks(events):
