@@ -798,7 +798,6 @@ static void fill_job(struct draft *d)
     fill(&spec, "manualSelector", value_bool(false));
     if (spec.is_copy)
         put(d, slot_of(d, "spec"), spec.value);
-    fill_labels(d);
 }
 
 static void fill_replication_controller(struct draft *d)

@@ -68,6 +68,8 @@ enum err_code registry_store_changed(struct operation *op, const struct value *o
 enum err_code registry_to_stored(struct operation *op, const struct value *served, struct value *ret_value);
 struct value registry_from_stored(struct operation *op, const struct value *stored);
 struct apply_manager registry_manager(struct operation *op);
+/* Whether a write may make what is not there, as far as its subresource goes: upstream's statuses follow their kind. */
+bool registry_makes_absent(const struct operation *op);
 /* A new or changed value of the served type, with what `m` wrote noted as its own. That is what upstream's internal version gives
  * back, which is not always what was sent. */
 enum err_code registry_note(struct operation *op, const struct value *live, const struct value *new,

@@ -190,6 +190,7 @@ static enum err_code refuse_existing(struct operation *op, const struct type *t,
 {
     registry_not_found(op); /* names the resource */
     bool going = there && meta_get(t, there, "deletionTimestamp")->kind == VALUE_TIME;
+    op->retry_after_s = made_name ? 1 : 0;
     return err_set(&op->err, ERR_ALREADY_EXISTS, "%s%s \"%.*s\" already exists%s", going ? BE_DELETED : "", op->err.kind,
                    STR_ARG(op->name),
                    made_name ? ", the server was not able to generate a unique name for the object" : "");
@@ -378,6 +379,11 @@ static enum err_code check_uid(struct operation *op, const struct value *v, cons
                              STR_ARG(op->key), STR_ARG(err_shown(&op->err, given)), STR_ARG(is));
 }
 
+bool registry_makes_absent(const struct operation *op)
+{
+    return !op->subresource || (is_status(op) && (registry_kind_rules(op)->flags & RULES_CREATE_ON_UPDATE));
+}
+
 static enum err_code attempt_update(struct operation *op)
 {
     const struct type *served = op->resource->type;
@@ -387,7 +393,7 @@ static enum err_code attempt_update(struct operation *op)
         return op->err.code;
     v = defaults_apply(op->arena, served, &v);
     const struct value *old = registry_current(op);
-    if (!old && ((op->subresource && !is_status(op)) || !(k->flags & RULES_CREATE_ON_UPDATE)))
+    if (!old && (!registry_makes_absent(op) || !(k->flags & RULES_CREATE_ON_UPDATE)))
         return registry_not_found(op);
     if (check_uid(op, &v, old))
         return op->err.code;

@@ -43,6 +43,8 @@ KNOWN = [(why, re.compile(text, re.S)) for why, text in (
     ("old annotations of autoscalers", r"^horizontalpodautoscalers/.*autoscaling.alpha"),
     ("tables without rows", r"\| \.rows \| None \| \[\]"),
     ("tables of claims' status", r"^resourceclaims/.*as=Table"),
+    ("limit ranges without a name, which both take", r"^limitranges/.*\.metadata\.uid"),
+    ("wrong finalizers of a change are named twice", r"metadata\.finalizers\[0\]"),
     ("managed fields that a client makes up", r"managedFields/0"),
 )]
 
