@@ -10,7 +10,7 @@ struct fan {
     struct load *l;
     struct client *maker; /* of the pods, on a connection of its own */
     uint32_t n_watchers, n_ready, n_sent;
-    double began;
+    double began, cpu;
 };
 
 static void fail(struct stream *s, const struct stream_result *result)
@@ -60,6 +60,7 @@ static void make_pod(struct fan *f)
 static void begin(struct fan *f)
 {
     f->began = load_now();
+    f->cpu = load_server_cpu(f->l);
     for (uint32_t i = 0; i < PODS_UNDER_WAY; i++)
         make_pod(f);
 }
@@ -113,5 +114,6 @@ void load_watches(struct load *l)
     }
     loop_run(l->loop);
     l->result.seconds = load_now() - f.began;
+    l->result.server_cpu = load_server_cpu(l) - f.cpu;
     load_close(l);
 }

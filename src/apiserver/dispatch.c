@@ -123,24 +123,38 @@ static void answer_document(struct exchange *x)
 static void settled(struct operation *op)
 {
     struct exchange *x = op->context;
-    if (x->stream)
+    if (x->stream && !x->answered) /* unless its time was up */
         answer_operation(x);
     exchange_settled(x);
 }
 
+/* Upstream has tables of what can be listed, its status and its scale. */
+static bool has_table(const struct exchange *x)
+{
+    const struct subresource *sub = x->at.subresource;
+    if (sub)
+        return strcmp(sub->name, "status") == 0 || strcmp(sub->name, "scale") == 0;
+    return x->at.resource->verbs & VERB_LIST;
+}
+
 static bool negotiate(struct exchange *x, enum accept_place place)
 {
+    if (place == ACCEPT_OBJECT && !has_table(x))
+        place = ACCEPT_UNTABLED;
     if (!negotiate_answer(accept_of(x), place, &x->form, &x->err))
         return true;
     answer_error(x, NULL);
     return false;
 }
 
+/* What the operation needs of the request's head is copied: the stream may be gone before the operation is done. */
 static void prepare_operation(struct exchange *x)
 {
     struct operation *op = &x->op;
-    op->user = x->user;
-    op->user_agent = headers_get(&x->head->headers, "user-agent");
+    struct user *u = ARENA_NEW(&x->arena, struct user);
+    *u = user_copy(&x->arena, x->user);
+    op->user = u;
+    op->user_agent = arena_str(&x->arena, headers_get(&x->head->headers, "user-agent"));
     op->resource = x->at.resource;
     op->subresource = x->at.subresource;
     op->namespace = x->route.namespace;
@@ -310,8 +324,7 @@ static bool read_body_media(struct exchange *x)
 
 bool dispatch_begin_create(struct exchange *x)
 {
-    unsigned verbs = x->at.subresource ? x->at.subresource->verbs : x->at.resource->verbs;
-    if (!negotiate(x, verbs == VERB_CREATE ? ACCEPT_REVIEW : ACCEPT_OBJECT) || !read_body_media(x) ||
+    if (!negotiate(x, ACCEPT_OBJECT) || !read_body_media(x) ||
         !read_write_options(x, WRITE_CREATE))
         return false;
     prepare_operation(x);

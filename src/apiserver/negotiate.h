@@ -21,9 +21,9 @@ struct answer_form {
     bool pretty;       /* the clause says so */
 };
 
-enum accept_place { ACCEPT_OBJECT, ACCEPT_LIST, ACCEPT_WATCH, ACCEPT_REVIEW };
+enum accept_place { ACCEPT_OBJECT, ACCEPT_UNTABLED /* an object of which there is no Table */, ACCEPT_LIST, ACCEPT_WATCH };
 
-/* Of an answer from a resource's path. ERR_NOT_ACCEPTABLE with upstream's texts. ACCEPT_REVIEW: what has no table. */
+/* Of an answer from a resource's path. ERR_NOT_ACCEPTABLE with upstream's texts. ACCEPT_UNTABLED: what has no table. */
 ERR_MUST_CHECK enum err_code negotiate_answer(struct str accept, enum accept_place place, struct answer_form *ret_form,
                                               struct err *e);
 /* Upstream looks only at what it is about to send: a list cannot be one object's metadata, nor an object a list of them.

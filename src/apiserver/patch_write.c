@@ -124,7 +124,6 @@ static enum err_code attempt_patch(struct operation *op)
         return refuse_uid(op, &v);
     if (registry_settle_namespace(op, &v) || registry_check_name(op, &v) || registry_to_stored(op, &v, &stored))
         return op->err.code;
-    stored = defaults_apply(op->arena, registry_type(op), &stored);
     if (!old)
         return registry_store_new(op, stored);
     if (registry_admit(op, ADMIT_UPDATE, registry_type(op), &stored, old, false))

@@ -64,7 +64,7 @@ enum err_code registry_check_name(struct operation *op, const struct value *v);
 enum err_code registry_store_new(struct operation *op, struct value v);
 /* A changed one. `v` has its defaults and managedFields. */
 enum err_code registry_store_changed(struct operation *op, const struct value *old, struct value v);
-/* From the served version to the stored one. */
+/* From the served version to the stored one, which may have defaults of its own. */
 enum err_code registry_to_stored(struct operation *op, const struct value *served, struct value *ret_value);
 struct value registry_from_stored(struct operation *op, const struct value *stored);
 struct apply_manager registry_manager(struct operation *op);

@@ -26,7 +26,7 @@ struct group {
 struct form {
     struct encoder encoder;
     enum event_type type;
-    struct strbuf bytes;
+    struct blob *bytes;
 };
 
 struct watch_hub {
@@ -37,6 +37,7 @@ struct watch_hub {
     struct group *groups; /* one a row of the schema; of a kind in two versions both use the stored one */
     struct form forms[WATCH_FORMS_MAX];
     uint32_t n_forms;
+    struct strbuf scratch;
     uint32_t n_watchers;
 };
 
@@ -70,8 +71,7 @@ struct watch_hub *watch_hub_new(struct loop *l, struct stored *objects, struct s
     h->groups = mem_zalloc(schema_n_resources * sizeof(*h->groups));
     for (size_t i = 0; i < schema_n_resources; i++)
         list_init(&h->groups[i].watchers);
-    for (uint32_t i = 0; i < WATCH_FORMS_MAX; i++)
-        strbuf_init(&h->forms[i].bytes, STRBUF_NO_MAX);
+    strbuf_init(&h->scratch, STRBUF_NO_MAX);
     return h;
 }
 
@@ -82,8 +82,7 @@ void watch_hub_free(struct watch_hub *h)
     assert(h->n_watchers == 0);
     for (size_t i = 0; i < schema_n_resources; i++)
         free(h->groups[i].prefix);
-    for (uint32_t i = 0; i < WATCH_FORMS_MAX; i++)
-        strbuf_fini(&h->forms[i].bytes);
+    strbuf_fini(&h->scratch);
     free(h->groups);
     free(h);
 }
@@ -285,19 +284,27 @@ static struct form *form_for(struct watch_hub *h, const struct watcher *w, enum 
     return NULL;
 }
 
-static struct str bytes_for(struct watch_hub *h, struct watcher *w, const struct store_event *ev, enum event_type type)
+/* Borrowed until the next event. */
+static struct blob *bytes_for(struct watch_hub *h, struct watcher *w, const struct store_event *ev, enum event_type type)
 {
     struct form *f = form_for(h, w, type);
     if (f)
-        return strbuf_str(&f->bytes);
+        return f->bytes;
     if (h->n_forms == WATCH_FORMS_MAX)
-        h->n_forms--;
+        blob_unref(h->forms[--h->n_forms].bytes);
+    strbuf_reset(&h->scratch);
+    add_event(w, ev, type, &h->scratch);
     f = &h->forms[h->n_forms++];
-    f->encoder = w->o.encoder;
-    f->type = type;
-    strbuf_reset(&f->bytes);
-    add_event(w, ev, type, &f->bytes);
-    return strbuf_str(&f->bytes);
+    *f = (struct form){ .encoder = w->o.encoder, .type = type, .bytes = blob_new(strbuf_str(&h->scratch)) };
+    return f->bytes;
+}
+
+static void forget_forms(struct watch_hub *h)
+{
+    while (h->n_forms)
+        blob_unref(h->forms[--h->n_forms].bytes);
+    if (h->scratch.cap > WATCH_PART_BYTES)
+        strbuf_fini(&h->scratch);
 }
 
 /* What the stream does not take is kept, and the watcher goes on from behind this event when it can. */
@@ -306,11 +313,11 @@ static void deliver(struct watch_hub *h, struct watcher *w, const struct store_e
     enum event_type type;
     if (ev->revision <= w->place.after || !seen_as(w, ev, &type))
         return;
-    struct str bytes = bytes_for(h, w, ev, type);
-    count_event(w, bytes.n);
-    if (stream_write(w->o.stream, bytes))
+    struct blob *bytes = bytes_for(h, w, ev, type);
+    count_event(w, bytes->n);
+    if (stream_write_shared(w->o.stream, bytes))
         return;
-    strbuf_add_str(&w->out, bytes);
+    strbuf_add_str(&w->out, blob_str(bytes));
     w->live = false;
     w->place.seq = w->group->place.seq;
 }
@@ -335,12 +342,12 @@ static void poll_group(struct watch_hub *h, struct group *g)
     struct store_event ev;
     enum err_code rc;
     while (!(rc = store_watch_next(store_of(h), &g->place, &ev))) {
-        h->n_forms = 0;
         for (struct list_node *n = list_first(&g->watchers); n; n = list_next(&g->watchers, n)) {
             struct watcher *w = LIST_ITEM(n, struct watcher, node);
             if (w->live)
                 deliver(h, w, &ev);
         }
+        forget_forms(h);
     }
     if (rc == ERR_EXPIRED) {
         expire_group(g);

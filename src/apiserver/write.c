@@ -10,7 +10,11 @@
 #include "http/digest.h"
 
 #define BE_DELETED "object is being deleted: "
-enum { MADE_NAMES_MAX = 8 }; /* as upstream */
+enum {
+    MADE_NAMES_MAX = 8, /* as upstream */
+    UID_BYTES = 16,
+    UID_TEXT_BYTES = 2 * UID_BYTES + 4,
+};
 
 #define MODIFIED "the object has been modified; please apply your changes to the latest version and try again"
 
@@ -124,8 +128,16 @@ const char *registry_new_uid(struct operation *op)
     digest_new_key(b);
     b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
     b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
-    return arena_printf(op->arena, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2],
-                        b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+    static const char digits[] = "0123456789abcdef";
+    char *text = arena_alloc(op->arena, UID_TEXT_BYTES + 1), *to = text;
+    for (int i = 0; i < UID_BYTES; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *to++ = '-';
+        *to++ = digits[b[i] >> 4];
+        *to++ = digits[b[i] & 0xf];
+    }
+    *to = 0;
+    return text;
 }
 
 /* Kinds that do not count leave what the client says. */
@@ -244,7 +256,6 @@ static enum err_code begin_new(struct operation *op, struct value v)
     struct apply_manager m = registry_manager(op);
     if (registry_note(op, NULL, &v, &m, &v) || registry_to_stored(op, &v, &stored))
         return op->err.code;
-    stored = defaults_apply(op->arena, registry_type(op), &stored);
     return registry_store_new(op, stored);
 }
 
@@ -403,7 +414,6 @@ static enum err_code attempt_update(struct operation *op)
     struct apply_manager m = registry_manager(op);
     if (registry_note(op, &live, &v, &m, &v) || registry_to_stored(op, &v, &stored))
         return op->err.code;
-    stored = defaults_apply(op->arena, registry_type(op), &stored);
     if (registry_admit(op, ADMIT_UPDATE, registry_type(op), &stored, old, false))
         return op->err.code;
     return registry_store_changed(op, old, stored);

@@ -403,6 +403,32 @@ TEST(media_are_negotiated_as_by_the_real_server)
     golden_close(&g);
 }
 
+TEST(some_objects_have_no_table)
+{
+    static const struct {
+        const char *accept;
+        enum accept_place place;
+        enum err_code code;
+        enum transform as;
+    } rows[] = {
+        { "application/json;as=Table;v=v1;g=meta.k8s.io", ACCEPT_OBJECT, ERR_OK, AS_TABLE },
+        { "application/json;as=Table;v=v1;g=meta.k8s.io", ACCEPT_UNTABLED, ERR_NOT_ACCEPTABLE, AS_OBJECT },
+        { "application/json;as=Table;v=v1;g=meta.k8s.io,application/json", ACCEPT_UNTABLED, ERR_OK, AS_OBJECT },
+        { "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", ACCEPT_UNTABLED, ERR_OK, AS_METADATA },
+        { "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", ACCEPT_UNTABLED, ERR_NOT_ACCEPTABLE, AS_OBJECT },
+    };
+    struct arena a;
+    arena_init(&a);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct answer_form f = { 0 };
+        struct err e;
+        err_init(&e, &a);
+        CHECK_INT(rows[i].accept, negotiate_answer(str_of(rows[i].accept), rows[i].place, "", &f, &e), rows[i].code);
+        CHECK_INT(rows[i].accept, f.as, rows[i].as);
+    }
+    arena_fini(&a);
+}
+
 TEST(clauses_may_be_many)
 {
     struct arena a;
