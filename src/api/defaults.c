@@ -803,7 +803,6 @@ static void fill_job(struct draft *d)
     fill(&spec, "manualSelector", value_bool(false));
     if (spec.is_copy)
         put(d, slot_of(d, "spec"), spec.value);
-    fill_labels(d);
 }
 
 static void fill_replication_controller(struct draft *d)
@@ -833,6 +832,8 @@ struct function {
 
 /* Of a type: after its rows and before what is inside, or after that. */
 static const struct function first_functions[] = {
+    { TYPE("admissionregistration.k8s.io/v1.MutatingAdmissionPolicy"), fill_spec },
+    { TYPE("admissionregistration.k8s.io/v1.ValidatingAdmissionPolicy"), fill_spec },
     { TYPE("apps/v1.DaemonSet"), fill_spec },
     { TYPE("apps/v1.DaemonSetSpec"), fill_updates },
     { TYPE("apps/v1.DaemonSetUpdateStrategy"), fill_rolling_update },
@@ -860,6 +861,7 @@ static const struct function first_functions[] = {
     { TYPE("core/v1.Pod"), fill_spec },
     { TYPE("core/v1.PodTemplate"), fill_template },
     { TYPE("core/v1.PodTemplateSpec"), fill_spec },
+    { TYPE("core/v1.Service"), fill_spec },
     { TYPE("core/v1.Volume"), fill_volume },
     { TYPE("rbac.authorization.k8s.io/v1.ClusterRoleBinding"), fill_role_reference },
     { TYPE("rbac.authorization.k8s.io/v1.RoleBinding"), fill_role_reference },

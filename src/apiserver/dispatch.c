@@ -86,10 +86,13 @@ static void answer_page(struct exchange *x, const struct apiserver_page *p)
     strbuf_fini(&body);
 }
 
-/* Upstream answers these two whatever the method is. */
-static bool is_list_of_groups(struct str path)
+/* Upstream answers what is about groups and not about a version whatever the method is. */
+static bool is_about_groups(struct str path)
 {
-    return str_is(path, "/api") || str_is(path, "/apis");
+    if (str_is(path, "/api") || str_is(path, "/apis"))
+        return true;
+    struct str group = str_starts(path, STR("/apis/")) ? str_from(path, 6) : STR("/");
+    return str_index(group, '/') == group.n;
 }
 
 static void answer_document(struct exchange *x)
@@ -98,7 +101,7 @@ static void answer_document(struct exchange *x)
     bool get = str_is(x->method, "GET") || str_is(x->method, "HEAD");
     if (page) {
         answer_page(x, page);
-    } else if (discovery_has(x->target.path) && (str_is(x->method, "GET") || is_list_of_groups(x->target.path))) {
+    } else if (discovery_has(x->target.path) && (str_is(x->method, "GET") || is_about_groups(x->target.path))) {
         answer_discovery(x);
     } else if (discovery_has(x->target.path)) {
         x->err.kind = x->err.name = "";

@@ -124,6 +124,8 @@ static void add_shown(struct encoder *e, struct str json, struct strbuf *to)
         yaml_from_json(to, json);
     else
         json_add_shown(to, json, e->pretty);
+    if (e->form.as == AS_TABLE && e->form.media == MEDIA_JSON && e->pretty && to->n && to->p[to->n - 1] == '\n')
+        to->n--; /* upstream writes these in another way */
 }
 
 void encode_value(struct encoder *e, const struct type *t, const struct value *v, struct strbuf *to)

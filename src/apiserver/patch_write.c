@@ -114,7 +114,7 @@ static enum err_code attempt_patch(struct operation *op)
     struct apply_manager m = registry_manager(op);
     struct value live, v, stored;
     const struct value *old = registry_current(op);
-    if (!old && (op->patch_form != PATCH_FORM_APPLY || op->subresource))
+    if (!old && (op->patch_form != PATCH_FORM_APPLY || !registry_makes_absent(op)))
         return registry_not_found(op);
     if (old)
         live = registry_from_stored(op, old);

@@ -87,7 +87,8 @@ enum err_code registry_note(struct operation *op, const struct value *live, cons
     struct rules_context c = registry_rules(op, served);
     if (k->converted)
         v = k->converted(&c, &v);
-    *ret_value = apply_note_update(op->arena, served, live, &v, m);
+    struct value noted = apply_note_update(op->arena, served, live, &v, m);
+    *ret_value = meta_set(op->arena, served, new, "managedFields", *meta_get(served, &noted, "managedFields"));
     return ERR_OK;
 }
 
@@ -180,11 +181,6 @@ static void set_system_fields(struct operation *op, const struct kind_rules *k, 
         *v = meta_set(a, t, v, "name", edit_text(make_name(op, base)));
 }
 
-static struct name_errors path_segment(struct str name, bool prefix)
-{
-    return prefix ? name_path_segment_prefix(name) : name_path_segment(name);
-}
-
 static enum err_code check_new(struct operation *op, const struct kind_rules *k, const struct rules_context *c,
                                const struct value *v)
 {
@@ -194,7 +190,7 @@ static enum err_code check_new(struct operation *op, const struct kind_rules *k,
     else
         rules_check_meta(c, v, k->name, &op->errs);
     if (op->errs.n == 0)
-        rules_check_meta(c, v, path_segment, &op->errs);
+        rules_check_common_meta(c, v, &op->errs);
     if (op->errs.n)
         return registry_invalid(op, name);
     if (k->warn)
@@ -206,6 +202,7 @@ static enum err_code refuse_existing(struct operation *op, const struct type *t,
 {
     registry_not_found(op); /* names the resource */
     bool going = there && meta_get(t, there, "deletionTimestamp")->kind == VALUE_TIME;
+    op->retry_after_s = made_name ? 1 : 0;
     return err_set(&op->err, ERR_ALREADY_EXISTS, "%s%s \"%.*s\" already exists%s", going ? BE_DELETED : "", op->err.kind,
                    STR_ARG(op->name),
                    made_name ? ", the server was not able to generate a unique name for the object" : "");
@@ -229,8 +226,9 @@ enum err_code registry_store_new(struct operation *op, struct value v)
     uint64_t version;
     if (registry_admit(op, ADMIT_CREATE, t, &v, NULL, false) || check_grants(op, &v, NULL))
         return op->err.code;
-    wipe_system_fields(op, t, &v);
-    bool makes_name = meta_text(t, &v, "name").n == 0 && meta_text(t, &v, "generateName").n > 0;
+    if (meta_get(t, &v, "selfLink")->kind != VALUE_ABSENT)
+        v = meta_set(op->arena, t, &v, "selfLink", absent);
+    bool makes_name = meta_text(t, &v, "generateName").n > 0; /* upstream says so of a name that was given, too */
     set_system_fields(op, k, &v);
     if (is_service(op) && service_write_new(op, &v))
         return op->err.code;
@@ -328,7 +326,7 @@ static enum err_code check_version(struct operation *op, const struct kind_rules
 static enum err_code check_changed(struct operation *op, const struct kind_rules *k, const struct sub_rules *sub,
                                    const struct rules_context *c, const struct value *v, const struct value *old)
 {
-    rules_check_meta(c, v, path_segment, &op->errs);
+    rules_check_common_meta(c, v, &op->errs);
     rules_check_meta_update(c, v, old, &op->errs);
     rules_validate_update *validate = sub ? sub->validate_update : k->validate_update;
     if (validate)
@@ -392,6 +390,11 @@ static enum err_code check_uid(struct operation *op, const struct value *v, cons
                              STR_ARG(op->key), STR_ARG(err_shown(&op->err, given)), STR_ARG(is));
 }
 
+bool registry_makes_absent(const struct operation *op)
+{
+    return !op->subresource || (is_status(op) && (registry_kind_rules(op)->flags & RULES_CREATE_ON_UPDATE));
+}
+
 static enum err_code attempt_update(struct operation *op)
 {
     const struct type *served = op->resource->type;
@@ -401,12 +404,12 @@ static enum err_code attempt_update(struct operation *op)
         return op->err.code;
     v = defaults_apply(op->arena, served, &v);
     const struct value *old = registry_current(op);
-    if (!old && (op->subresource || !(k->flags & RULES_CREATE_ON_UPDATE)))
+    if (!old && (!registry_makes_absent(op) || !(k->flags & RULES_CREATE_ON_UPDATE)))
         return registry_not_found(op);
     if (check_uid(op, &v, old))
         return op->err.code;
     if (!old)
-        return begin_new(op, v);
+        return begin_new(op, meta_set(op->arena, served, &v, "resourceVersion", absent));
     struct value live = registry_from_stored(op, old);
     struct apply_manager m = registry_manager(op);
     if (registry_note(op, &live, &v, &m, &v) || registry_to_stored(op, &v, &stored))
