@@ -56,6 +56,7 @@ static const struct row rows[] = { /* sorted by type */
     { TYPE("apps/v1.StatefulSetSpec"), "replicas", "1" },
     { TYPE("apps/v1.StatefulSetSpec"), "revisionHistoryLimit", "10" },
     { TYPE("apps/v1.StatefulSetUpdateStrategy"), "type", "\"RollingUpdate\"" },
+    { TYPE("authentication.k8s.io/v1.TokenRequestSpec"), "expirationSeconds", "3600" },
     { TYPE("autoscaling/v1.HorizontalPodAutoscalerSpec"), "minReplicas", "1" },
     { TYPE("autoscaling/v2.HorizontalPodAutoscalerSpec"), "minReplicas", "1" },
     { TYPE("batch/v1.CronJobSpec"), "concurrencyPolicy", "\"Allow\"" },
@@ -831,6 +832,8 @@ struct function {
 
 /* Of a type: after its rows and before what is inside, or after that. */
 static const struct function first_functions[] = {
+    { TYPE("admissionregistration.k8s.io/v1.MutatingAdmissionPolicy"), fill_spec },
+    { TYPE("admissionregistration.k8s.io/v1.ValidatingAdmissionPolicy"), fill_spec },
     { TYPE("apps/v1.DaemonSet"), fill_spec },
     { TYPE("apps/v1.DaemonSetSpec"), fill_updates },
     { TYPE("apps/v1.DaemonSetUpdateStrategy"), fill_rolling_update },
@@ -858,6 +861,7 @@ static const struct function first_functions[] = {
     { TYPE("core/v1.Pod"), fill_spec },
     { TYPE("core/v1.PodTemplate"), fill_template },
     { TYPE("core/v1.PodTemplateSpec"), fill_spec },
+    { TYPE("core/v1.Service"), fill_spec },
     { TYPE("core/v1.Volume"), fill_volume },
     { TYPE("rbac.authorization.k8s.io/v1.ClusterRoleBinding"), fill_role_reference },
     { TYPE("rbac.authorization.k8s.io/v1.RoleBinding"), fill_role_reference },
@@ -944,6 +948,7 @@ static bool fill_struct(struct arena *a, const struct type *t, struct value *v)
 /* Objects that have defaults, or contain what has. */
 static const struct str objects[] = {
     TYPE("apps/v1.DaemonSet"), TYPE("apps/v1.Deployment"), TYPE("apps/v1.ReplicaSet"), TYPE("apps/v1.StatefulSet"),
+    TYPE("authentication.k8s.io/v1.TokenRequest"),
     TYPE("autoscaling/v1.HorizontalPodAutoscaler"), TYPE("autoscaling/v2.HorizontalPodAutoscaler"),
     TYPE("batch/v1.CronJob"), TYPE("batch/v1.Job"), TYPE("core/v1.LimitRange"), TYPE("core/v1.Namespace"),
     TYPE("core/v1.Node"), TYPE("core/v1.PersistentVolume"), TYPE("core/v1.PersistentVolumeClaim"), TYPE("core/v1.Pod"),

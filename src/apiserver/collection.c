@@ -45,9 +45,10 @@ static void note_failure(struct collection *c, struct operation *op)
 static void finish(struct collection *c)
 {
     struct exchange *x = c->x;
-    if (x->stream && c->failed)
+    bool waits = x->stream && !x->answered;
+    if (waits && c->failed)
         answer_status(x, &c->failure);
-    else if (x->stream)
+    else if (waits)
         answer_list(x, &c->list);
     for (size_t i = 0; i < c->list.n; i++)
         store_item_unref(c->list.items[i]);

@@ -23,18 +23,25 @@ static enum err_code refuse_precondition(struct operation *op, const char *what,
                    STR_ARG(err_shown(&op->err, given)), what, STR_ARG(is), maybe);
 }
 
+/* A version that an earlier step of this deletion made is the one that was asked for. */
+static bool is_at_version(const struct operation *op, struct str version)
+{
+    const struct delete_options *o = &op->delete;
+    if (!o->resource_version.p)
+        return true;
+    return op->step_revision ? op->current->mod_revision == op->step_revision : str_eq(o->resource_version, version);
+}
+
 static enum err_code check_preconditions(struct operation *op, const struct type *t, const struct value *v)
 {
     const struct delete_options *o = &op->delete;
     struct str uid = meta_text(t, v, "uid"), version = meta_text(t, v, "resourceVersion");
     bool namespace = str_is(op->resource->plural, "namespaces");
-    /* Our own mark, a step before, has changed the version that was asked for. */
-    bool marked = op->phase > 0 && meta_get(t, v, "deletionTimestamp")->kind == VALUE_TIME;
     if (o->uid.p && !str_eq(o->uid, uid))
         return namespace ? registry_conflict(op, "Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s",
                                              STR_ARG(err_shown(&op->err, o->uid)), STR_ARG(uid))
                          : refuse_precondition(op, "UID", o->uid, uid, "deleted and then recreated");
-    if (o->resource_version.p && !marked && !str_eq(o->resource_version, version))
+    if (!is_at_version(op, version))
         return namespace ? registry_conflict(op, "Precondition failed: ResourceVersion in precondition: %.*s, ResourceVersion "
                                              "in object meta: %.*s", STR_ARG(err_shown(&op->err, o->resource_version)),
                                              STR_ARG(version))

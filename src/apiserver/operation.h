@@ -57,6 +57,8 @@ struct operation {
     struct store_item *current; /* what is being changed; borrowed within one try */
     struct arena_mark mark;
     uint32_t n_tries;
+    const struct resource *asked_resource; /* resource and name as every try begins with them */
+    struct str asked_name;
     enum err_code (*attempt)(struct operation *op);
     void (*show)(struct operation *op); /* before it is settled well: how the outcome is shown; NULL: as it is */
     struct admission_also also[ADMISSION_ALSO_MAX];
@@ -66,6 +68,7 @@ struct operation {
     bool frees;               /* it is a step of a deletion */
     bool goes_on;             /* after it the attempt is made once more: the next step of several */
     int phase;                /* which step; kept between tries */
+    uint64_t step_revision;   /* of the last step that was committed; 0: none */
 };
 
 /* Before anything else is filled in. */

@@ -43,7 +43,9 @@ static enum err_code patched(struct operation *op, const struct type *t, const s
     for (unsigned i = 0; i < outcome.n_warnings; i++)
         warnings_add(&op->warnings, "%s", outcome.warnings[i]);
     struct value v = defaults_apply(op->arena, t, &outcome.object);
-    *ret_value = apply_note_update(op->arena, t, live, &v, m);
+    if (t == op->resource->type)
+        return registry_note(op, live, &v, m, ret_value);
+    *ret_value = apply_note_update(op->arena, t, live, &v, m); /* a scale */
     return ERR_OK;
 }
 
@@ -112,7 +114,7 @@ static enum err_code attempt_patch(struct operation *op)
     struct apply_manager m = registry_manager(op);
     struct value live, v, stored;
     const struct value *old = registry_current(op);
-    if (!old && (op->patch_form != PATCH_FORM_APPLY || op->subresource))
+    if (!old && (op->patch_form != PATCH_FORM_APPLY || !registry_makes_absent(op)))
         return registry_not_found(op);
     if (old)
         live = registry_from_stored(op, old);

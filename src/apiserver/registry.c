@@ -157,6 +157,8 @@ static void run(struct operation *op)
 {
     service_write_settle(op);
     arena_rewind(op->arena, op->mark);
+    op->resource = op->asked_resource;
+    op->name = op->asked_name;
     field_errors_init(&op->errs, op->arena);
     op->warnings.n = op->warnings.n_kept;
     op->warnings.n_bytes = 0;
@@ -174,6 +176,8 @@ void registry_try(struct operation *op, enum err_code (*attempt)(struct operatio
 {
     op->attempt = attempt;
     op->n_tries = 1;
+    op->asked_resource = op->resource;
+    op->asked_name = op->name;
     op->mark = arena_save(op->arena);
     run(op);
 }
@@ -186,6 +190,7 @@ static void take_outcome(struct operation *op, const struct store_answer *answer
 {
     if (op->goes_on) {
         op->phase++;
+        op->step_revision = answer->revision;
         run(op);
         return;
     }
@@ -282,11 +287,18 @@ static struct value at_revision(struct operation *op, const struct value *v, uin
     return meta_set(op->arena, registry_type(op), v, "resourceVersion", text);
 }
 
+/* Upstream keeps these as they are written; all others lose what is empty. */
+static bool is_stored_as_json(const struct resource *r)
+{
+    return str_is(r->group, "apiextensions.k8s.io") || str_is(r->group, "apiregistration.k8s.io");
+}
+
 static struct str encoded(struct operation *op, const struct value *v)
 {
     struct strbuf json;
     strbuf_init(&json, STRBUF_NO_MAX);
-    json_encode(&json, registry_type(op), v);
+    struct value kept = is_stored_as_json(op->resource) ? *v : edit_without_empties(op->arena, registry_type(op), v);
+    json_encode(&json, registry_type(op), &kept);
     struct str copy = arena_str(op->arena, strbuf_str(&json));
     strbuf_fini(&json);
     return copy;

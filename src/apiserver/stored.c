@@ -16,6 +16,7 @@ struct forms {
     struct selectable *selectable[2]; /* under the stored row, under another one */
     char *proto;
     size_t n_proto;
+    struct str message; /* inside of it, without the envelope */
 };
 
 struct stored {
@@ -251,24 +252,46 @@ const struct selectable *stored_selectable(struct stored *o, const struct resour
     return *at;
 }
 
+static void make_proto(struct forms *f, const struct resource *r, const struct store_item *item)
+{
+    struct arena scratch;
+    struct err e;
+    struct proto_envelope envelope;
+    struct strbuf bytes;
+    arena_init(&scratch);
+    err_init(&e, &scratch);
+    strbuf_init(&bytes, STRBUF_NO_MAX);
+    struct value v = f->arena ? f->value : decode(&scratch, r, item);
+    proto_encode_object(&bytes, convert_stored_type(r->type), &v);
+    f->proto = mem_alloc(bytes.n);
+    f->n_proto = bytes.n;
+    memcpy(f->proto, bytes.p, bytes.n);
+    enum err_code rc = proto_open((struct str){ f->proto, f->n_proto }, &envelope, &e);
+    assert(rc == ERR_OK); /* we made it */
+    f->message = envelope.raw;
+    strbuf_fini(&bytes);
+    arena_fini(&scratch);
+}
+
+static const struct forms *forms_with_proto(const struct resource *r, struct store_item *item)
+{
+    struct forms *f = forms_of(item);
+    if (!f->proto)
+        make_proto(f, r, item);
+    return f;
+}
+
 struct str stored_proto(struct stored *o, const struct resource *r, struct store_item *item)
 {
     (void)o;
-    struct forms *f = forms_of(item);
-    if (!f->proto) {
-        struct arena scratch;
-        arena_init(&scratch);
-        struct value v = f->arena ? f->value : decode(&scratch, r, item);
-        struct strbuf bytes;
-        strbuf_init(&bytes, STRBUF_NO_MAX);
-        proto_encode_object(&bytes, convert_stored_type(r->type), &v);
-        f->proto = mem_alloc(bytes.n);
-        f->n_proto = bytes.n;
-        memcpy(f->proto, bytes.p, bytes.n);
-        strbuf_fini(&bytes);
-        arena_fini(&scratch);
-    }
+    const struct forms *f = forms_with_proto(r, item);
     return (struct str){ f->proto, f->n_proto };
+}
+
+struct str stored_message(struct stored *o, const struct resource *r, struct store_item *item)
+{
+    (void)o;
+    return forms_with_proto(r, item)->message;
 }
 
 const struct value *stored_get(struct stored *o, const struct resource *r, struct str namespace, struct str name)

@@ -32,7 +32,8 @@ void cluster_watch(struct cluster *c, const struct resource *r, cluster_changed 
 
 /* metadata alone, decoded into the arena: a value of meta/v1.PartialObjectMetadata. */
 struct value cluster_metadata(struct arena *a, const struct store_item *item);
-/* The whole of it, of the resource's type. Unlike stored_value nothing is kept with the item: for those of which there are many. */
+/* The whole of it, of the resource's type. Unlike stored_value nothing is kept with the item: for kinds of which there are
+ * many. */
 struct value cluster_value(struct arena *a, const struct resource *r, const struct store_item *item);
 /* NULL: none. */
 struct store_item *cluster_item(struct cluster *c, const struct resource *r, struct str namespace, struct str name);

@@ -9,7 +9,8 @@ static struct value text_or_absent(const char *text)
     return text ? edit_text(text) : (struct value){ .kind = VALUE_ABSENT };
 }
 
-static struct value make(struct arena *a, const struct type *ct, const struct value *old, const struct condition *c, int64_t now_s)
+static struct value make(struct arena *a, const struct type *ct, const struct value *old, const struct condition *c,
+                         int64_t now_s)
 {
     bool same = old && says_at(ct, old, "status", c->status);
     struct value v = old ? *old : value_struct(a, ct);

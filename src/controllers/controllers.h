@@ -14,6 +14,7 @@ struct controllers_options {
     struct cluster *cluster;
     const char *const *choice; /* of --controllers; ends with NULL; NULL: { "*" } */
     struct str root_ca_pem;    /* what pods trust; empty: nobody is told */
+    struct sa_tokens *tokens;  /* NULL: Secrets get none */
 };
 
 /* Fails for names that nobody knows. */
@@ -31,6 +32,7 @@ struct controller_context {
     /* Shared by all: */
     struct pod_index *pods, *replica_sets;
     struct events *events;
+    struct sa_tokens *tokens; /* NULL: none can be made */
 };
 
 struct controller_row {
@@ -48,8 +50,12 @@ void *garbage_collector_start(const struct controller_context *c);
 void garbage_collector_stop(void *own_controller);
 void *service_account_controller_start(const struct controller_context *c);
 void service_account_controller_stop(void *own_controller);
+void *cronjob_controller_start(const struct controller_context *c);
+void cronjob_controller_stop(void *own_controller);
 void *job_controller_start(const struct controller_context *c);
 void job_controller_stop(void *own_controller);
+void *statefulset_controller_start(const struct controller_context *c);
+void statefulset_controller_stop(void *own_controller);
 void *ttl_controller_start(const struct controller_context *c);
 void ttl_controller_stop(void *own_controller);
 void *root_ca_publisher_start(const struct controller_context *c);
@@ -74,3 +80,13 @@ void *taint_eviction_start(const struct controller_context *c);
 void taint_eviction_stop(void *own_controller);
 void *pod_gc_start(const struct controller_context *c);
 void pod_gc_stop(void *own_controller);
+void *volume_binder_start(const struct controller_context *c);
+void volume_binder_stop(void *own_controller);
+void *claim_protection_start(const struct controller_context *c);
+void claim_protection_stop(void *own_controller);
+void *volume_protection_start(const struct controller_context *c);
+void volume_protection_stop(void *own_controller);
+void *role_aggregation_start(const struct controller_context *c);
+void role_aggregation_stop(void *own_controller);
+void *token_secrets_start(const struct controller_context *c);
+void token_secrets_stop(void *own_controller);

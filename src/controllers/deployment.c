@@ -197,7 +197,6 @@ static void go_on(struct turn *t)
 
 /* ---- Reading ---- */
 
-/* `from` are those that the Deployment owns, or that nobody does. Claims begin at once; others are kept. */
 static void claimed(void *context, const struct pod_outcome *o)
 {
     struct turn *t = context;
@@ -224,6 +223,7 @@ static void keep_set(struct turn *t, const struct pod_facts *f)
     t->sets[t->n_sets++] = rollout_set_of(&v);
 }
 
+/* What is to be claimed is begun at once; what is ours is kept. */
 static void claim_set(struct turn *t, const struct pod_facts *f, const struct selector *selector, bool deleted)
 {
     struct deployment_controller *c = t->controller;
@@ -262,7 +262,7 @@ static bool read_sets(struct turn *t)
     size_t n_own = pod_index_of_owner(c->replica_sets, t->about.uid, &t->arena, &own);
     size_t n_orphans = pod_index_orphans(c->replica_sets, t->namespace, &t->arena, &orphans);
     t->sets = ARENA_NEW_N(&t->arena, struct rollout_set, n_own);
-    t->items = ARENA_NEW_N(&t->arena, struct store_item *, n_own + 1 + t->n_items);
+    t->items = ARENA_NEW_N(&t->arena, struct store_item *, n_own + 1);
     for (size_t i = 0; i < n_own; i++)
         claim_set(t, own[i], &selector, deleted);
     for (size_t i = 0; i < n_orphans; i++)

@@ -101,7 +101,8 @@ static void sync_budget(struct disruption_controller *c, struct turn *t, const s
     const struct value **pods;
     turn_read_key(key, &namespace, &name);
     struct finder finder = { c, namespace };
-    struct disruption_state s = { .budget = budget, .now_s = cluster_now_s(c->cluster), .object = find_object, .context = &finder };
+    struct disruption_state s = { .budget = budget, .now_s = cluster_now_s(c->cluster), .object = find_object,
+                                  .context = &finder };
     s.n_pods = pods_of(c, namespace, budget, a, &pods);
     s.pods = pods;
     struct disruption_plan plan = disruption_plan(a, &s);

@@ -53,7 +53,8 @@ static const struct value *referred(const struct disruption_state *s, const stru
 }
 
 /* A ReplicaSet of a Deployment stands for that; one whose Deployment is gone counts for itself. */
-static const struct value *beyond_replica_set(const struct disruption_state *s, const struct resource **r, const struct value *v)
+static const struct value *beyond_replica_set(const struct disruption_state *s, const struct resource **r,
+                                              const struct value *v)
 {
     const struct value *ref = str_is((*r)->kind, "ReplicaSet") ? controller_of((*r)->type, v) : NULL;
     if (!ref || !says_at(reference_type(), ref, "kind", "Deployment"))
@@ -155,7 +156,8 @@ static const char *count_expected(struct arena *a, const struct disruption_state
 
 static const struct value *disruption_of(const struct value *disrupted, const struct value *pod)
 {
-    const struct value *at = disrupted->kind == VALUE_MAP ? value_member(disrupted, text_at(pod_type(), pod, "metadata.name")) : NULL;
+    struct str name = text_at(pod_type(), pod, "metadata.name");
+    const struct value *at = disrupted->kind == VALUE_MAP ? value_member(disrupted, name) : NULL;
     return at && at->kind == VALUE_TIME ? at : NULL;
 }
 
@@ -213,8 +215,8 @@ static struct value counted(struct arena *a, const struct disruption_state *s, c
     v = edit_set(a, t, &v, "status.disruptionsAllowed", value_int(allowed));
     v = edit_set(a, t, &v, "status.disruptedPods", disrupted);
     v = edit_set(a, t, &v, "status.observedGeneration", value_int(generation));
-    struct condition condition = { "DisruptionAllowed", allowed ? "True" : "False", allowed ? "SufficientPods" : "InsufficientPods",
-                                   "", generation };
+    struct condition condition = { "DisruptionAllowed", allowed ? "True" : "False",
+                                   allowed ? "SufficientPods" : "InsufficientPods", "", generation };
     return with_condition(a, &v, &condition, s->now_s);
 }
 

@@ -371,7 +371,8 @@ static struct value new_endpoints(struct arena *a, const struct value *service)
 static struct value labels_for(struct arena *a, const struct value *service)
 {
     const struct value *from = value_path(service_type(), service, "metadata.labels");
-    struct value v = service_has_no_ip(service) ? edit_member(a, from, HEADLESS, edit_text("")) : map_without(a, from, HEADLESS);
+    struct value v = service_has_no_ip(service) ? edit_member(a, from, HEADLESS, edit_text(""))
+                                                : map_without(a, from, HEADLESS);
     return edit_member(a, &v, MANAGED_BY, edit_text(CONTROLLER));
 }
 

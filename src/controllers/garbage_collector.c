@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "api/edit.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "codec/json.h"
@@ -205,6 +206,8 @@ static void changed(void *context, const struct resource *r, struct store_item *
     if (!prev || !item || !value_equal(owners_of(&is), owners_of(&was))) {
         index_owners(g, &was, key, false);
         index_owners(g, &is, key, true);
+        if (item)
+            look_at_owners(g, &a, &was, namespace); /* one that it blocked may go on now */
     }
     if (item) {
         if (owners_of(&is)->n || is_being_deleted(&is))
@@ -313,6 +316,13 @@ static void remove_finalizer(struct turn *t, const char *name)
     arena_fini(&a);
 }
 
+static void add_reference(struct strbuf *json, const struct value *ref, bool *any)
+{
+    strbuf_add_text(json, *any ? "," : "");
+    json_encode(json, owner_type(), ref);
+    *any = true;
+}
+
 /* The references that stay; `stays` tells by uid. */
 static void patch_owners(struct turn *t, const struct resource *r, struct str namespace, struct str name,
                          const struct value *m, bool (*stays)(void *context, const struct value *ref), void *context)
@@ -322,12 +332,26 @@ static void patch_owners(struct turn *t, const struct resource *r, struct str na
     bool any = false;
     begin_json(&json, m);
     STRBUF_ADD_LIT(&json, ",\"ownerReferences\":[");
+    for (uint32_t i = 0; i < list->n; i++)
+        if (stays(context, &list->items[i]))
+            add_reference(&json, &list->items[i], &any);
+    STRBUF_ADD_LIT(&json, "]}}");
+    begin_patch(t, r, namespace, name, &json);
+    strbuf_fini(&json);
+}
+
+/* All references, none of which blocks its owner any more. */
+static void unblock_owners(struct turn *t, struct arena *a, const struct resource *r, struct str namespace, struct str name,
+                           const struct value *m)
+{
+    const struct value *list = owners_of(m);
+    struct strbuf json;
+    bool any = false;
+    begin_json(&json, m);
+    STRBUF_ADD_LIT(&json, ",\"ownerReferences\":[");
     for (uint32_t i = 0; i < list->n; i++) {
-        if (!stays(context, &list->items[i]))
-            continue;
-        strbuf_add_text(&json, any ? "," : "");
-        json_encode(&json, owner_type(), &list->items[i]);
-        any = true;
+        struct value ref = edit_set(a, owner_type(), &list->items[i], "blockOwnerDeletion", value_bool(false));
+        add_reference(&json, &ref, &any);
     }
     STRBUF_ADD_LIT(&json, "]}}");
     begin_patch(t, r, namespace, name, &json);
@@ -383,6 +407,39 @@ static const char *policy_of(const struct value *m)
     return has_finalizer(m, FOREGROUND) ? "Foreground" : "Background";
 }
 
+static bool is_blocking(const struct value *ref)
+{
+    const struct value *block = value_path(owner_type(), ref, "blockOwnerDeletion");
+    return block->kind == VALUE_BOOL && block->b;
+}
+
+/* Whether it blocks the owner of that uid; an empty one: any. */
+static bool blocks(const struct value *m, struct str owner_uid)
+{
+    const struct value *list = owners_of(m);
+    for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++)
+        if (is_blocking(&list->items[i]) && (!owner_uid.n || str_eq(owner_text(&list->items[i], "uid"), owner_uid)))
+            return true;
+    return false;
+}
+
+/* Whether one of its dependents waits for dependents itself: maybe for this one. */
+static bool may_be_in_a_circle(struct garbage_collector *g, struct arena *a, struct str uid)
+{
+    const struct dependents *d = dependents_of(g, uid);
+    struct str namespace, name;
+    for (struct map_str_slot *s = NULL; d && (s = map_str_next(&d->keys, s));) {
+        const struct resource *r = read_key(map_str_key(s), &namespace, &name);
+        struct store_item *item = cluster_item(g->cluster, r, namespace, name);
+        if (!item)
+            continue;
+        struct value m = cluster_metadata(a, item);
+        if (waits_for_dependents(&m))
+            return true;
+    }
+    return false;
+}
+
 static void look_for_owners(struct turn *t, struct arena *a, const struct resource *r, struct str namespace, struct str name,
                             const struct value *m)
 {
@@ -392,11 +449,14 @@ static void look_for_owners(struct turn *t, struct arena *a, const struct resour
     for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++)
         n[state_of_owner(g, a, &list->items[i], namespace)]++;
     struct owner_question q = { g, a, namespace };
-    bool has_dependents = dependents_of(g, value_text(value_path(meta_type(), m, "metadata.uid"))) != NULL;
+    struct str uid = value_text(value_path(meta_type(), m, "metadata.uid"));
+    bool has_dependents = dependents_of(g, uid) != NULL;
     if (list->n == 0 || (n[OWNER_SOLID] && !n[OWNER_DANGLING] && !n[OWNER_WAITING]))
         return;
     if (n[OWNER_SOLID])
         patch_owners(t, r, namespace, name, m, is_solid, &q);
+    else if (n[OWNER_WAITING] && has_dependents && blocks(m, STR("")) && may_be_in_a_circle(g, a, uid))
+        unblock_owners(t, a, r, namespace, name, m); /* which brings it here once more */
     else if (n[OWNER_WAITING] && has_dependents)
         delete_object(t, r, namespace, name, m, "Foreground");
     else
@@ -404,17 +464,6 @@ static void look_for_owners(struct turn *t, struct arena *a, const struct resour
 }
 
 /* ---- Dependents ---- */
-
-static bool blocks(const struct value *m, struct str owner_uid)
-{
-    const struct value *list = owners_of(m);
-    for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++) {
-        const struct value *block = value_path(owner_type(), &list->items[i], "blockOwnerDeletion");
-        if (str_eq(owner_text(&list->items[i], "uid"), owner_uid) && block->kind == VALUE_BOOL && block->b)
-            return true;
-    }
-    return false;
-}
 
 /* Those that block are looked at; when there is none the finalizer goes. */
 static void delete_dependents_first(struct turn *t, struct arena *a, const struct value *m)

@@ -41,7 +41,8 @@ static struct value unknown(struct arena *a, const struct value *node, const str
     }
     v = edit_set(a, t, &v, "status", edit_text("Unknown"));
     v = edit_set(a, t, &v, "reason", edit_text(old ? "NodeStatusUnknown" : "NodeStatusNeverUpdated"));
-    v = edit_set(a, t, &v, "message", edit_text(old ? "Kubelet stopped posting node status." : "Kubelet never posted node status."));
+    v = edit_set(a, t, &v, "message", edit_text(old ? "Kubelet stopped posting node status."
+                                                    : "Kubelet never posted node status."));
     return edit_set(a, t, &v, "lastTransitionTime", value_time(now_s, 0));
 }
 
@@ -100,7 +101,8 @@ static bool wants_taint(const struct node_health_state *s, struct str key, struc
     return true;
 }
 
-static void add_taint(struct arena *a, const struct node_health_state *s, struct value *list, const char *key, const char *effect)
+static void add_taint(struct arena *a, const struct node_health_state *s, struct value *list, const char *key,
+                      const char *effect)
 {
     const struct type *t = taint_type();
     if (find_taint(list, key, effect) || !wants_taint(s, str_of(key), str_of(effect)))

@@ -235,8 +235,8 @@ static int order(int64_t a, int64_t b)
 /* Ages by powers of two of nanoseconds: whoever is about as old as another is taken by lot, which is his uid. */
 static int64_t log_age(int64_t since_s, int64_t now_ns)
 {
-    int64_t age_ns = now_ns - since_s * CLOCK_NS_PER_SECOND;
-    return age_ns > 0 ? (int64_t)log2((double)age_ns) : -1;
+    double age_ns = (double)now_ns - (double)since_s * CLOCK_NS_PER_SECOND; /* times may be anything */
+    return age_ns >= 1 ? (int64_t)log2(age_ns) : -1;
 }
 
 /* The younger first; one without a time is the youngest. */

@@ -160,7 +160,8 @@ static void pod_changed_here(void *context, const struct resource *r, struct sto
         return;
     struct arena a;
     arena_init_small(&a);
-    work_queue_add(g->queue, turn_key_of(&a, text_at(pod_type(), is, "metadata.namespace"), text_at(pod_type(), is, "metadata.name")));
+    work_queue_add(g->queue, turn_key_of(&a, text_at(pod_type(), is, "metadata.namespace"),
+                                         text_at(pod_type(), is, "metadata.name")));
     arena_fini(&a);
 }
 

@@ -101,7 +101,8 @@ bool quota_status_plan(struct arena *a, const struct quota_state *s, struct valu
 
 /* ---- Changes ---- */
 
-static struct quantity amount_within(struct arena *a, const struct value *quota, const struct quota_object *o, struct str resource)
+static struct quantity amount_within(struct arena *a, const struct value *quota, const struct quota_object *o,
+                                     struct str resource)
 {
     return o->value && quota_in_scopes(a, quota, o) ? quota_amount(a, o, resource) : quantity_make(0, 0, QUANTITY_DECIMAL_SI);
 }

@@ -10,10 +10,8 @@
  *
  * Reads are from memory, and the index of pods may be behind what was written: that is what expectations are for. A process that
  * starts again has read all pods before its first turn. */
-#include <assert.h>
 #include <stdlib.h>
 
-#include "api/schema_slots.h"
 #include "apiserver/subresource.h"
 #include "base/log.h"
 #include "controllers/controllers.h"
@@ -147,6 +145,9 @@ static void make_pod(struct slow_start *s, uint32_t i)
 static void pods_made(struct slow_start *s)
 {
     struct turn *t = LIST_ITEM(s, struct turn, start);
+    if (s->failed)
+        LOG(2, "Slow-start failure. Skipping creation of pods, decrementing expectations", KS("key", t->key),
+            KI("podsSkipped", s->n - s->n_fine));
     for (uint32_t i = s->n_begun; i < s->n; i++) /* those were not even tried */
         expectations_creation_observed(t->controller->expectations, t->key);
     write_status(t);

@@ -186,16 +186,16 @@ struct value replicas_with_conditions(struct arena *a, const struct replicas_kin
 
 int64_t replicas_next_check_ms(const struct replicas_spec *spec, const struct pods_to *active, int64_t now_ns)
 {
-    int64_t soonest_ns = -1, now_s = now_ns / CLOCK_NS_PER_SECOND;
+    int64_t soonest_ms = -1, now_ms = now_ns / CLOCK_NS_PER_MS;
     if (spec->min_ready_s <= 0)
         return -1;
     for (size_t i = 0; i < active->n; i++) {
         const struct pod_facts *f = active->at[i];
-        if (!f->ready || !f->ready_s || is_pod_available(f, spec->min_ready_s, now_s))
+        if (!f->ready || !f->ready_s || is_pod_available(f, spec->min_ready_s, now_ms / 1000))
             continue;
-        int64_t left_ns = (f->ready_s + spec->min_ready_s) * CLOCK_NS_PER_SECOND - now_ns;
-        if (soonest_ns < 0 || left_ns < soonest_ns)
-            soonest_ns = left_ns;
+        int64_t left_ms = (f->ready_s + spec->min_ready_s) * 1000 - now_ms;
+        if (soonest_ms < 0 || left_ms < soonest_ms)
+            soonest_ms = left_ms;
     }
-    return soonest_ns < 0 ? -1 : soonest_ns / CLOCK_NS_PER_MS + 1;
+    return soonest_ms < 0 ? -1 : soonest_ms + 1;
 }

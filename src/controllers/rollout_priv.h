@@ -1,4 +1,4 @@
-/* controllers/rollout_priv.h - shared by rollout.c and rollout_status.c. */
+/* controllers/rollout_priv.h - shared by the files that make plans for Deployments. */
 #pragma once
 
 #include "controllers/rollout.h"
@@ -12,6 +12,12 @@
 #define REASON_RESUMED "DeploymentResumed"
 #define REASON_CREATE_ERROR "ReplicaSetCreateError"
 #define PROGRESSING "Progressing"
+
+#define REVISION "deployment.kubernetes.io/revision"
+#define DESIRED_REPLICAS "deployment.kubernetes.io/desired-replicas"
+#define MAX_REPLICAS "deployment.kubernetes.io/max-replicas"
+#define ROLLBACK_TO "deprecated.deployment.rollback.to"
+#define HASH_LABEL "pod-template-hash"
 
 /* What is known of a Deployment while a plan is made. */
 struct rollout {
@@ -49,3 +55,33 @@ bool rollout_is_complete(const struct rollout *r, const struct value *deployment
 struct value rollout_with_status(struct rollout *r, bool progress);
 /* When to look whether it has timed out; -1: never. */
 int64_t rollout_check_after_s(const struct rollout *r, const struct value *with_status);
+
+/* ---- ReplicaSets ---- */
+
+const struct type *replica_set_type(void);
+const struct value *annotations_of(const struct type *t, const struct value *v);
+/* Empty: there is none. */
+struct str map_text(const struct value *map, const char *key);
+struct value map_without(struct arena *a, const struct value *map, const char *key);
+/* 0: there is none; -1: it is no number. */
+int64_t revision_of(const struct value *annotations);
+/* Without the label that the hash is. */
+struct value rollout_plain_template(struct arena *a, const struct type *t, const struct value *object);
+bool rollout_same_template(const struct value *deployment, const struct value *set);
+/* What all ReplicaSets want together. */
+int64_t rollout_all_wanted(const struct rollout *r);
+
+/* ---- Plans ---- */
+
+void rollout_add(struct rollout *r, struct rollout_action action);
+void rollout_tell(struct rollout *r, const char *type, const char *reason, const char *message);
+void rollout_update_set(struct rollout *r, struct rollout_set *set);
+struct value with_replicas_annotations(struct rollout *r, const struct value *annotations);
+void rollout_set_progress(struct rollout *r, const char *status, const char *reason, const char *message);
+/* True: something is written first, and the rest is for the next turn. */
+bool rollout_sync_revision(struct rollout *r);
+/* How large the new ReplicaSet may become that has `has` replicas. */
+int32_t rollout_size_of_new(const struct rollout *r, int32_t has);
+void rollout_create_set(struct rollout *r);
+/* To a revision; 0: the one before. */
+void rollout_roll_back(struct rollout *r, int64_t to);

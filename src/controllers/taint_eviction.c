@@ -120,8 +120,8 @@ static void evict(struct taint_eviction *c, struct turn *t, const struct value *
 static void sync_pod(struct taint_eviction *c, struct turn *t, const struct value *pod, struct arena *a)
 {
     struct str key = { t->key, t->n_key }, node_name = text_at(pod_type(), pod, "spec.nodeName");
-    const struct value *node = node_name.n ? stored_get(cluster_objects(c->cluster), stored_resource("nodes", ""), STR(""), node_name)
-                                           : NULL;
+    const struct resource *nodes = stored_resource("nodes", "");
+    const struct value *node = node_name.n ? stored_get(cluster_objects(c->cluster), nodes, STR(""), node_name) : NULL;
     const struct value *taints = node ? value_path(node_type(), node, "spec.taints") : NULL;
     int64_t now_s = cluster_now_s(c->cluster), after_s = TAINT_STAYS;
     if (taints && taints_have_no_execute(taints))

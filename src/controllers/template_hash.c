@@ -1,9 +1,9 @@
 /* controllers/template_hash.c - see template_hash.h. Upstream: controller_utils.go (ComputeHash), util/hash.
  *
- * The hash is FNV-1a, 32 bits, over a text that Go's spew library writes of the template: every field with its name and type in Go,
- * also those that are not set, in the order of the Go structs. That order, the types and which of them are pointers are the
- * schema's; names are those of JSON with a capital, and a table has the others. So a ReplicaSet here has the same name as one
- * that kube-controller-manager makes, and either finds what the other made.
+ * The hash is FNV-1a, 32 bits, over a text that Go's spew library writes of the template: every field with its name and type
+ * in Go, also those that are not set, in the order of the Go structs. That order, the types and which of them are pointers are
+ * the schema's; names are those of JSON with a capital, and a table has the others. So a ReplicaSet here has the same name as
+ * one that kube-controller-manager makes, and either finds what the other made.
  *
  * Two things are not as there, and no template of anybody has them: amounts that no int64 holds, and times. */
 #include "controllers/template_hash.h"
@@ -84,11 +84,14 @@ static void add_quantity(struct strbuf *to, const struct value *v)
 {
     struct arena a;
     struct err e;
-    struct quantity q = { 0 };
+    struct quantity q;
+    struct str text = v->kind == VALUE_STRING ? value_text(v) : STR("0"); /* one that is absent came as that, too */
     arena_init_small(&a);
     err_init(&e, &a);
-    if (v->kind == VALUE_STRING && quantity_parse(&a, value_text(v), &q, &e))
+    if (quantity_parse(&a, text, &q, &e))
         q = (struct quantity){ 0 };
+    if (str_is(text, "0"))
+        q.text = text;
     strbuf_printf(to,
                   "{i:(resource.int64Amount){value:(int64)%lld scale:(resource.Scale)%d} "
                   "d:(resource.infDecAmount){Dec:(*inf.Dec)<nil>} s:(string)%.*s Format:(resource.Format)%s}",

@@ -457,7 +457,7 @@ static enum err_code make_controllers(struct process *p, struct err *e)
 {
     p->cluster = cluster_new(p->server, p->loop, p->objects);
     struct controllers_options o = { .cluster = p->cluster, .choice = p->controllers_choice,
-                                     .root_ca_pem = p->serving.cert_pem };
+                                     .root_ca_pem = p->serving.cert_pem, .tokens = p->tokens };
     if (controllers_new(&o, &p->controllers, e))
         return err_wrap(e, "--controllers");
     return ERR_OK;

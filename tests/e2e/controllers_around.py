@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """controllers_around.py BERTH - what the controllers around workloads make of services, budgets, quotas, nodes and volumes, against
 `berth apiserver --memory`."""
+import base64
 import json
 import os
 import socket
@@ -308,7 +309,112 @@ def lost_nodes(s):
     s.wait("a pod without its node", PODS + "/orphan", lambda v: v.get("code") == 404)
 
 
-STORIES = (services, many_endpoints, budgets, quotas, taints, lost_nodes)
+# ---- Volumes ----
+
+CLAIM = "/api/v1/namespaces/default/persistentvolumeclaims"
+VOLUME = "/api/v1/persistentvolumes"
+CLASS = "/apis/storage.k8s.io/v1/storageclasses"
+
+
+def claim(name, size, **spec):
+    return {"metadata": {"name": name}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}, **spec}}
+
+
+def volume(name, size, **spec):
+    return {"metadata": {"name": name}, "spec": {"capacity": {"storage": size}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/x"},
+                                                 **spec}}
+
+
+def static_volumes(s):
+    for name, size in (("large", "10Gi"), ("right", "5Gi"), ("small", "1Gi")):
+        s.make(VOLUME, volume(name, size, storageClassName="manual"))
+        s.wait("a volume that is free", VOLUME + "/" + name, lambda v: v["status"]["phase"] == "Available")
+    s.make(CLAIM, claim("c", "2Gi", storageClassName="manual"))
+    got = s.wait("the smallest that is large enough", CLAIM + "/c", lambda v: v["status"]["phase"] == "Bound")
+    check(got["spec"]["volumeName"] == "right" and got["status"]["capacity"] == {"storage": "5Gi"} and
+          got["metadata"]["annotations"] == {"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes"},
+          "a claim that is bound", got)
+    bound = s.get(VOLUME + "/right")
+    check(bound["status"]["phase"] == "Bound" and bound["spec"]["claimRef"]["uid"] == got["metadata"]["uid"] and
+          bound["metadata"]["annotations"] == {"pv.kubernetes.io/bound-by-controller": "yes"}, "its volume", bound)
+    s.make(CLAIM, claim("waits", "50Gi", storageClassName="manual"))
+    s.make(VOLUME, volume("huge", "60Gi", storageClassName="manual", claimRef={"namespace": "default", "name": "waits"}))
+    got = s.wait("a volume that waits for its claim", CLAIM + "/waits", lambda v: v["status"]["phase"] == "Bound")
+    check(got["spec"]["volumeName"] == "huge", "is bound to it", got)
+    s.delete(CLAIM + "/c")
+    s.wait("the claim goes", CLAIM + "/c", lambda v: v.get("code") == 404)
+    s.wait("its volume is kept", VOLUME + "/right", lambda v: v["status"]["phase"] == "Released")
+    s.delete(VOLUME + "/right")
+    s.wait("until somebody deletes it", VOLUME + "/right", lambda v: v.get("code") == 404)
+    s.delete(VOLUME + "/huge")
+    time.sleep(0.3)
+    check(s.get(VOLUME + "/huge")["metadata"].get("deletionTimestamp"), "a volume in use stays")
+    s.delete(CLAIM + "/waits")
+    s.wait("and goes with its claim", VOLUME + "/huge", lambda v: v.get("code") == 404)
+
+
+def made_volumes(s):
+    add_node(s, "v1")
+    for name, mode in (("hollow", "Immediate"), ("later", "WaitForFirstConsumer")):
+        s.make(CLASS, {"metadata": {"name": name}, "provisioner": "berth.dev/hollow", "volumeBindingMode": mode})
+    s.make(CLAIM, claim("made", "3Gi", storageClassName="hollow"))
+    got = s.wait("a volume is made", CLAIM + "/made", lambda v: v["status"]["phase"] == "Bound")
+    name = "pvc-" + got["metadata"]["uid"]
+    made = s.get(VOLUME + "/" + name)
+    check(got["spec"]["volumeName"] == name and made["spec"]["capacity"] == {"storage": "3Gi"} and
+          made["spec"]["persistentVolumeReclaimPolicy"] == "Delete", "the volume", made)
+    s.make(CLAIM, claim("later", "3Gi", storageClassName="later"))
+    s.wait("an Event", "/api/v1/namespaces/default/events", lambda v: [e for e in items(v) if e["reason"] == "WaitForFirstConsumer"])
+    check(s.get(CLAIM + "/later")["status"]["phase"] == "Pending", "a claim that waits for its pod")
+    s.patch(CLAIM + "/later", {"metadata": {"annotations": {"volume.kubernetes.io/selected-node": "v1"}}})
+    s.wait("the scheduler chose a node", CLAIM + "/later", lambda v: v["status"]["phase"] == "Bound")
+    add_pod(s, "user", "v1", "10.4.0.1", {"app": "v"}, volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "made"}}])
+    s.delete(CLAIM + "/made")
+    time.sleep(0.3)
+    check(s.get(CLAIM + "/made")["metadata"].get("deletionTimestamp"), "a claim in use stays")
+    s.delete(PODS + "/user", {"gracePeriodSeconds": 0})
+    s.wait("and goes with its pod", CLAIM + "/made", lambda v: v.get("code") == 404)
+    s.wait("its volume, too", VOLUME + "/" + name, lambda v: v.get("code") == 404)
+    s.delete(CLAIM + "/later")
+
+
+# ---- Roles ----
+
+ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+
+
+def roles(s):
+    rule = {"verbs": ["get"], "apiGroups": ["a.b"], "resources": ["things"]}
+    s.make(ROLE, {"metadata": {"name": "whole"}, "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"part-of": "whole"}}]}, "rules": []})
+    s.make(ROLE, {"metadata": {"name": "part", "labels": {"part-of": "whole"}}, "rules": [rule]})
+    s.wait("a role that is made of another", ROLE + "/whole", lambda v: v["rules"] == [rule])
+    s.delete(ROLE + "/part")
+    s.wait("a part less", ROLE + "/whole", lambda v: not v["rules"])
+    s.delete(ROLE + "/whole")
+
+
+# ---- Tokens ----
+
+SECRET = "/api/v1/namespaces/default/secrets"
+ACCOUNT = "/api/v1/namespaces/default/serviceaccounts"
+
+
+def tokens(s):
+    made = s.make(ACCOUNT, {"metadata": {"name": "robot"}})
+    secret = {"metadata": {"name": "robot-token", "annotations": {"kubernetes.io/service-account.name": "robot"}},
+              "type": "kubernetes.io/service-account-token"}
+    s.make(SECRET, secret)
+    got = s.wait("a token", SECRET + "/robot-token", lambda v: v["data"]["token"] and v["data"]["ca.crt"])
+    check(got["metadata"]["annotations"]["kubernetes.io/service-account.uid"] == made["metadata"]["uid"], "whose it is", got["metadata"])
+    check(base64.b64decode(got["data"]["namespace"]) == b"default", "its namespace", got["data"])
+    review = {"spec": {"token": base64.b64decode(got["data"]["token"]).decode()}}
+    answer = s.make("/apis/authentication.k8s.io/v1/tokenreviews", review)
+    check(answer["status"].get("user", {}).get("username") == "system:serviceaccount:default:robot", "it is good", answer["status"])
+    s.delete(ACCOUNT + "/robot")
+    s.wait("it goes with its account", SECRET + "/robot-token", lambda v: v.get("code") == 404)
+
+
+STORIES = (services, many_endpoints, budgets, quotas, taints, static_volumes, made_volumes, roles, tokens, lost_nodes)
 
 
 def main():

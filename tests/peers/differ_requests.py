@@ -14,7 +14,7 @@ JSON, YAML, PROTOBUF = "application/json", "application/yaml", "application/vnd.
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
-ACCEPTS = [JSON] * 4 + [YAML, PROTOBUF, TABLE, TABLE + "," + JSON, PARTIAL, PARTIAL_LIST, PROTOBUF + "," + JSON, "*/*", "text/html",
+ACCEPTS = [JSON] * 4 + [YAML, PROTOBUF, TABLE, TABLE + "," + JSON, PARTIAL + "," + JSON, PARTIAL, PROTOBUF + "," + JSON, "*/*", "text/html",
                         PROTOBUF + ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io", "application/*", "text/html,*/*;q=0.8"]
 PATCHES = ["application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json",
            "application/apply-patch+yaml"]
@@ -251,7 +251,8 @@ def update(view, chance, resource, subresource=""):
         for key in fresh:
             if key not in ("metadata", "status"):
                 held[key] = fresh[key]
-    meta = held.setdefault("metadata", {}) if isinstance(held, dict) else {}
+    meta = held.setdefault("metadata", {})
+    meta = meta if isinstance(meta, dict) else {}
     if chance.random() < 0.3:
         chance.choice(METADATA)(meta, chance)
     if chance.random() < 0.15:
@@ -281,7 +282,8 @@ def json_patch(chance, held):
 def patch_body(chance, resource, held, kind):
     if kind.startswith("application/json-patch"):
         return json_patch(chance, held)
-    fresh = new_object(chance, resource, held.get("metadata", {}).get("name"))
+    meta = held.get("metadata")
+    fresh = new_object(chance, resource, meta.get("name") if isinstance(meta, dict) else None)
     if kind.startswith("application/apply"):
         if chance.random() < 0.05:
             return fresh

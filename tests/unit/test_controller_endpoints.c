@@ -272,6 +272,36 @@ TEST(endpoints_are_cut_at_1000)
     arena_fini(&a);
 }
 
+TEST(subsets_are_repacked)
+{
+    static const struct {
+        const char *what, *endpoints, *subsets;
+    } packs[] = {
+        { "ready once and not ready once is not ready",
+          "{\"subsets\":[{\"addresses\":[{\"ip\":\"1.1.1.1\"}],\"ports\":[{\"name\":\"a\",\"port\":1}]},{\"notReadyAddresses\":[{\"ip\":\"1.1.1.1\"}],"
+          "\"ports\":[{\"name\":\"a\",\"port\":1}]}]}", "[!1.1.1.1 a:1]" },
+        { "ports with the same addresses stand together",
+          "{\"subsets\":[{\"addresses\":[{\"ip\":\"1.1.1.1\"}],\"ports\":[{\"name\":\"http\",\"port\":80,\"protocol\":\"TCP\"}]},"
+          "{\"addresses\":[{\"ip\":\"1.1.1.1\"}],\"ports\":[{\"name\":\"dns\",\"port\":53,\"protocol\":\"TCP\"}]}]}", "[1.1.1.1 dns:53 http:80]" },
+        { "two pods at one address are two",
+          "{\"subsets\":[{\"addresses\":[{\"ip\":\"1.1.1.1\",\"targetRef\":{\"uid\":\"b\"}},{\"ip\":\"1.1.1.1\",\"targetRef\":{\"uid\":\"a\"}}]}]}",
+          "[1.1.1.1 1.1.1.1]" },
+    };
+    struct arena a;
+    arena_init(&a);
+    for (size_t i = 0; i < sizeof(packs) / sizeof(packs[0]); i++) {
+        struct value has = world_decode(&a, "core/v1.Endpoints", str_of(packs[i].endpoints));
+        struct value packed = endpoints_repack(&a, value_path(endpoints_type(), &has, "subsets"));
+        struct strbuf b;
+        strbuf_init(&b, STRBUF_NO_MAX);
+        for (uint32_t k = 0; k < list_length(&packed); k++)
+            add_subset(&b, &packed.items[k]);
+        CHECK_STR(packs[i].what, strbuf_str(&b), str_of(packs[i].subsets));
+        strbuf_fini(&b);
+    }
+    arena_fini(&a);
+}
+
 /* ---- Ports ---- */
 
 static const struct port_text ports_in_order[2][6] = {

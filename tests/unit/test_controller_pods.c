@@ -9,11 +9,17 @@
 
 static struct arena arena;
 
+static void fresh(void)
+{
+    arena_fini(&arena); /* of nothing, the first time */
+    arena_init(&arena);
+}
+
 static struct value decode(const char *type, const char *json)
 {
     struct err e;
     struct value v;
-    arena_init(&arena);
+    fresh();
     err_init(&e, &arena);
     if (json_decode(&arena, WORK_OWN, schema_type(str_of(type)), str_of(json), NULL, &v, &e))
         FAIL("%s", e.message);
@@ -121,7 +127,7 @@ TEST(what_is_deleted_first)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         for (int turned = 0; turned < 2; turned++) {
-            arena_init(&arena);
+            fresh();
             struct ranked_pod pods[2];
             pods[turned] = (struct ranked_pod){ &rows[i].first, rows[i].first_rank };
             pods[!turned] = (struct ranked_pod){ &rows[i].second, rows[i].second_rank };
