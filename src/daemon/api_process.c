@@ -459,8 +459,8 @@ static enum err_code make_controllers(struct process *p, struct err *e)
 
 /* ---- Running ---- */
 
-/* As upstream does with etcd: what is as old as one interval when an interval ends is forgotten, so that lists can be continued
- * and watches resumed for that long at least, and twice as long at most. */
+/* As upstream does with etcd: what is as old as one interval when an interval ends is forgotten, so that lists can be
+ * continued and watches resumed for that long at least, and twice as long at most. */
 static void forget_past(struct process *p)
 {
     int64_t now_ms = loop_now_ms(p->loop), interval_ms = ms(p->flags->etcd_compaction_interval_ns);
