@@ -74,8 +74,8 @@ bool registry_makes_absent(const struct operation *op);
  * back, which is not always what was sent. */
 enum err_code registry_note(struct operation *op, const struct value *live, const struct value *new,
                             const struct apply_manager *m, struct value *ret_value);
-/* The request's patch of `live`, a value of the type in which the request speaks, by `m`: with defaults and managedFields. Only
- * an apply patch makes something out of nothing, live = NULL. */
+/* The request's patch of `live`, a value of the type in which the request speaks, by `m`: with defaults and managedFields.
+ * Only an apply patch makes something out of nothing, live = NULL. */
 enum err_code registry_patched(struct operation *op, const struct type *t, const struct apply_manager *m,
                                const struct value *live, struct value *ret_value);
 

@@ -90,8 +90,8 @@ static const struct flag etcd[] = {
     IDLE(STRING, "etcd-prefix", "/registry", "What all keys in etcd begin with."),
     IDLE(DURATION, "etcd-readycheck-timeout", "2s", "How long etcd may take for a readiness check."),
     IDLE_MEMBER(STRINGS, etcd_servers, "etcd-servers", NULL,
-        "Addresses of etcd. berth has a store of its own (--data-dir). It only asks the first one, on this machine, whether "
-        "it is berth's place holder for etcd, beside which the store then lies."),
+        "Addresses of etcd. berth has a store of its own (--data-dir). It only asks the first one, on this machine, "
+        "whether it is berth's place holder for etcd, beside which the store then lies."),
     IDLE(STRINGS, "etcd-servers-overrides", NULL,
         "Other etcd servers for single resources, group/resource#servers."),
     IDLE(INT, "lease-reuse-duration-seconds", "60",
@@ -347,8 +347,8 @@ static const struct flag berth[] = {
     ROW(STRINGS, controllers, "controllers", "*",
         "Built-in loops that run: * for all, NAME to add one, -NAME to leave one out, nothing (--controllers=) for "
         "none. There are garbage-collector-controller, namespace-controller, "
-        "root-ca-certificate-publisher-controller and serviceaccount-controller; without the admission plugin ServiceAccount "
-        "the last two run only if they are named."),
+        "root-ca-certificate-publisher-controller and serviceaccount-controller. Beside berth's place holder for etcd * "
+        "is the first two."),
     ROW(STRING, data_dir, "data-dir", NULL,
         "Folder of the store; made when it is not there. Without it that of berth's place holder for etcd, if one is at "
         "--etcd-servers, otherwise berth/apiserver below the user's state directory, XDG_STATE_HOME or ~/.local/state."),

@@ -51,6 +51,7 @@ struct process {
     struct cluster *cluster;
     struct controllers *controllers;
     const char *const *controllers_choice; /* ends with NULL */
+    bool is_beside_etcd;                   /* berth's place holder, as test suites start it */
     struct ops_options serving;
     struct ops *ops;
     struct ca_file *client_ca;
@@ -139,6 +140,7 @@ static const char *folder_beside(struct process *p)
 {
     struct flag_strings servers = p->flags->etcd_servers;
     const char *folder = servers.n ? etcd_beside_folder(p->loop, &p->arena, servers.at[0]) : NULL;
+    p->is_beside_etcd = folder != NULL;
     return folder ? arena_printf(&p->arena, "%s/berth", folder) : NULL;
 }
 
@@ -403,22 +405,14 @@ static int64_t ms(int64_t ns)
     return ns / CLOCK_NS_PER_MS;
 }
 
-/* Whoever switches off what gives pods their service accounts has no use for those accounts, nor for what their tokens come
- * with: test suites do, and count what is in their namespaces. Controllers that are named run nevertheless. */
+/* Test suites that start an etcd and an API server expect what those two do: nobody else changes what they write or adds to
+ * what they count. Deletion is the exception that they wait for. */
 static const char *const *choose_controllers(struct process *p)
 {
-    static const char *const of_accounts[] = { "-serviceaccount-controller", "-root-ca-certificate-publisher-controller" };
-    const struct flag_strings *chosen = &p->flags->controllers, *off = &p->flags->disable_admission_plugins;
-    const char **at = ARENA_NEW_N(&p->arena, const char *, chosen->n + 3);
-    size_t n = 0;
-    for (; n < chosen->n; n++)
-        at[n] = text(p, chosen->at[n]);
-    for (size_t i = 0; i < off->n; i++)
-        if (str_is(off->at[i], "ServiceAccount")) {
-            memcpy(&at[n], of_accounts, sizeof(of_accounts));
-            break;
-        }
-    return at;
+    static const char *const of_suites[] = { "garbage-collector-controller", "namespace-controller", NULL };
+    const struct flag_strings *chosen = &p->flags->controllers;
+    bool not_chosen = chosen->n == 1 && str_is(chosen->at[0], "*");
+    return p->is_beside_etcd && not_chosen ? of_suites : texts(p, chosen);
 }
 
 static void make_server(struct process *p)
@@ -465,8 +459,8 @@ static enum err_code make_controllers(struct process *p, struct err *e)
 
 /* ---- Running ---- */
 
-/* As upstream does with etcd: what is as old as one interval when an interval ends is forgotten, so that lists can be continued
- * and watches resumed for that long at least, and twice as long at most. */
+/* As upstream does with etcd: what is as old as one interval when an interval ends is forgotten, so that lists can be
+ * continued and watches resumed for that long at least, and twice as long at most. */
 static void forget_past(struct process *p)
 {
     int64_t now_ms = loop_now_ms(p->loop), interval_ms = ms(p->flags->etcd_compaction_interval_ns);
