@@ -17,6 +17,7 @@
 
 #define PROTOBUF "application/vnd.kubernetes.protobuf"
 #define JSON "application/json"
+enum { PATIENCE_MS = 120 * 1000 };
 
 double load_now(void)
 {
@@ -68,12 +69,13 @@ static void stopped(void *context)
         loop_stop(l->loop);
 }
 
-/* With the window that Go's HTTP/2 client has. */
+/* With the window that Go's HTTP/2 client has, and time for a busy server to greet 1,000 connections at once. */
 static const struct http_limits *limits(void)
 {
     static struct http_limits wide;
     wide = http_client_limits;
     wide.in_window_bytes = 4 << 20;
+    wide.handshake_ms = PATIENCE_MS;
     return &wide;
 }
 
@@ -87,7 +89,8 @@ void load_open(struct load *l, uint32_t n_connections)
     if (tls_context_new(&tls, &l->tls, &e))
         load_die(e.message);
     for (; l->n_clients < n_connections; l->n_clients++) {
-        struct client_options o = { .loop = l->loop, .tls = l->tls, .limits = limits(), .connections = 1 };
+        struct client_options o = { .loop = l->loop, .tls = l->tls, .limits = limits(), .connections = 1,
+                                    .connect_ms = PATIENCE_MS };
         if (client_new(&o, &l->clients[l->n_clients], &e))
             load_die(e.message);
     }
