@@ -388,7 +388,8 @@ static struct draft *slice_to_fill(struct planner *p, struct group *g)
     }
     if (best) {
         struct value *list = ARENA_NEW_N(p->a, struct value, ENDPOINTS_OF_SLICE_MAX);
-        memcpy(list, best->endpoints, best->n * sizeof(*list));
+        if (best->n)
+            memcpy(list, best->endpoints, best->n * sizeof(*list));
         best->endpoints = list;
         best->changes = true;
     }

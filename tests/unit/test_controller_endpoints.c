@@ -53,6 +53,8 @@ static const struct {
     { "a pod without such a port", SERVICE(NAMED), POD("a", "10.1.0.1"), NULL, "create s- IPv4 [] 10.1.0.1(rs-)" },
     { "other ports of the service: another slice, under the same name", SERVICE(NAMED), WEB("a", "10.1.0.1", "1"),
       SLICE("s-1", ENDPOINT("a", "10.1.0.1")), "update s-1 IPv4 [p:1] 10.1.0.1(rs-)" },
+    { "without ports, into the empty slice", SERVICE("\"clusterIP\":\"None\",\"ipFamilies\":[\"IPv4\"]"), POD("a", "10.1.0.1"),
+      SLICE_WITH("s-1", LABELS, OWNED, "", ""), "update s-1 IPv4 [] 10.1.0.1(rs-)" },
     { "two families", SERVICE(BOTH), POD("a", "10.1.0.1") "\n" POD("b", "fd00::0001"), NULL,
       "create s- IPv4 [] 10.1.0.1(rs-)\ncreate s- IPv6 [] fd00::1(rs-)" },
     { "a family less", SERVICE(BOTH), NULL, SLICE_WITH("s-1", "\"labels\":{}", OWNED, "", "") , "update s-1 IPv4 []\ncreate s- IPv6 []" },
