@@ -108,6 +108,11 @@ bench: all ## benchmarks, beside the real Go code where Go is there
 bench-live: all ## berth's scheduler and the real one in turns, on the real API server and on a stand-in (PEERS_BIN=DIR)
 	@bench/live/run
 
+.PHONY: bench-apiserver
+bench-apiserver: all ## berth's API server and the real etcd and kube-apiserver in turns, then 150,000 pods (PEERS_BIN=DIR)
+	@bench/apiserver/run
+	@bench/apiserver/run --large
+
 # How many changes of the code to try, which ones, and of which files (patterns or names, separated by commas).
 N ?= 300
 SEED ?= 1

@@ -281,7 +281,8 @@ static void listen_now(void)
                              .port = atoi(option("--port", "0")), .cert_file = option("--cert", NULL),
                              .key_file = option("--key", NULL), .min_tls_version = atoi(option("--min-tls", "0")),
                              .no_http2 = flag("--no-http2"), .ask_for_certificates = true };
-    struct self_signed_options s = { o.bind_address, option("--cert-dir", NULL), "kube-scheduler", &clock_real };
+    struct self_signed_options s = { .bind_address = o.bind_address, .cert_dir = option("--cert-dir", NULL),
+                                     .name = "kube-scheduler", .clock = &clock_real, .key = TLS_NEW_KEY_RSA_2048 };
     if (!o.cert_file && self_signed_pair(&s, &arena, &o.cert_pem, &o.key_pem, &error))
         die();
     if ((cipher = option("--cipher", NULL))) {

@@ -23,6 +23,7 @@ struct load_options {
     uint32_t connections;
     uint32_t depth;       /* requests under way on each connection, or watchers */
     bool proto, gzip;
+    const char *server;   /* ids of its processes, with commas; NULL: none */
 };
 
 /* What one run came to. */
@@ -30,7 +31,10 @@ struct load_result {
     uint64_t n_done, n_failed, n_bytes;
     double seconds;
     double p50_ms, p99_ms;
+    double server_cpu; /* seconds, without the setting up of connections */
 };
+
+
 
 struct load {
     struct load_options o;
@@ -44,7 +48,9 @@ struct load {
 };
 
 double load_now(void);
-void load_die(const char *text);
+/* Seconds of CPU time that the server's processes had so far. */
+double load_server_cpu(const struct load *l);
+void load_die(const char *text) __attribute__((noreturn));
 /* One client is one connection. */
 void load_open(struct load *l, uint32_t n_connections);
 void load_close(struct load *l);

@@ -120,13 +120,14 @@ void load_requests(struct load *l)
     uint32_t n_places = l->o.connections * l->o.depth;
     struct place *places = mem_zalloc(n_places * sizeof(*places));
     load_open(l, l->o.connections);
-    double began = load_now();
+    double began = load_now(), cpu = load_server_cpu(l);
     for (uint32_t i = 0; i < n_places; i++) {
         places[i] = (struct place){ .run = &r, .client = l->clients[i % l->n_clients] };
         send_next(&places[i]);
     }
     loop_run(l->loop);
     l->result.seconds = load_now() - began;
+    l->result.server_cpu = load_server_cpu(l) - cpu;
     qsort(r.ms, l->o.n, sizeof(*r.ms), compare);
     l->result.p50_ms = r.ms[l->o.n / 2];
     l->result.p99_ms = r.ms[l->o.n - 1 - l->o.n / 100];

@@ -4,24 +4,22 @@
 #include "base/mem.h"
 #include "bench/apiserver/load.h"
 
-enum { PODS_UNDER_WAY = 16 };
+enum { PODS_UNDER_WAY = 16 }; /* made before all watchers have heard of the first of them: nobody falls far behind */
 
 struct fan {
     struct load *l;
     struct client *maker; /* of the pods, on a connection of its own */
     uint32_t n_watchers, n_ready, n_sent;
-    double began;
+    double began, cpu;
 };
 
 static void fail(struct stream *s, const struct stream_result *result)
 {
     (void)s;
-    load_die(result->message);
+    load_die(result->message[0] ? result->message : "a watch was ended");
 }
 
 /* ---- Pods ---- */
-
-static void make_pod(struct fan *f);
 
 static void on_made_head(struct stream *s, const struct head *response)
 {
@@ -32,9 +30,9 @@ static void on_made_head(struct stream *s, const struct head *response)
 
 static void on_made(struct stream *s, const struct stream_result *result)
 {
+    (void)s;
     if (result->status != STREAM_OK)
         load_die(result->message);
-    make_pod(stream_user(s));
 }
 
 static const struct stream_events maker_events = { .head = on_made_head, .closed = on_made };
@@ -45,8 +43,6 @@ static void make_pod(struct fan *f)
     char url[LOAD_URL_BYTES], room[LOAD_BODY_BYTES];
     struct err e;
     struct stream *s;
-    if (f->n_sent == l->o.n)
-        return;
     int n = snprintf(url, sizeof(url), "%s/api/v1/namespaces/bench/pods", l->o.url);
     struct client_request q = { .method = "POST", .url = { url, (size_t)n }, .headers = &l->write_headers,
                                 .body = load_pod(l, l->o.first + f->n_sent++, 0, false, room) };
@@ -55,13 +51,20 @@ static void make_pod(struct fan *f)
         load_die(e.message);
 }
 
+static void make_pods(struct fan *f)
+{
+    uint64_t n_heard = f->l->result.n_done / f->n_watchers;
+    while (f->n_sent < f->l->o.n && f->n_sent < n_heard + PODS_UNDER_WAY)
+        make_pod(f);
+}
+
 /* ---- Watchers ---- */
 
 static void begin(struct fan *f)
 {
     f->began = load_now();
-    for (uint32_t i = 0; i < PODS_UNDER_WAY; i++)
-        make_pod(f);
+    f->cpu = load_server_cpu(f->l);
+    make_pods(f);
 }
 
 static void on_head(struct stream *s, const struct head *response)
@@ -91,6 +94,8 @@ static void on_body(struct stream *s, struct str bytes)
     stream_consume(s, bytes.n);
     if (result->n_done == (uint64_t)f->n_watchers * f->l->o.n)
         loop_stop(f->l->loop);
+    else
+        make_pods(f);
 }
 
 static const struct stream_events watch_events = { .head = on_head, .body = on_body, .closed = fail };
@@ -113,5 +118,6 @@ void load_watches(struct load *l)
     }
     loop_run(l->loop);
     l->result.seconds = load_now() - f.began;
+    l->result.server_cpu = load_server_cpu(l) - f.cpu;
     load_close(l);
 }

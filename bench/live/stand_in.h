@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 
+#include "base/blob.h"
 #include "api/selector.h"
 #include "base/list.h"
 #include "base/map.h"
@@ -25,13 +26,6 @@
 enum {
     STAND_IN_LOG_MAX = 1 << 20,   /* changes of one resource that are kept; then the older half is forgotten */
     STAND_IN_BATCH_BYTES = 32768, /* of frames that are written to a watch at once */
-};
-
-/* Bytes that an object and its changes share. */
-struct blob {
-    uint32_t n_refs;
-    size_t n;
-    char bytes[];
 };
 
 struct kept {

@@ -24,33 +24,6 @@ int64_t now_ns(void)
     return clock_mono_ns(&clock_real);
 }
 
-/* ---- Blobs ---- */
-
-static struct blob *blob_new(struct str bytes)
-{
-    struct blob *b = mem_alloc(sizeof(*b) + bytes.n);
-    *b = (struct blob){ .n_refs = 1, .n = bytes.n };
-    memcpy(b->bytes, bytes.p, bytes.n);
-    return b;
-}
-
-static struct blob *blob_ref(struct blob *b)
-{
-    b->n_refs++;
-    return b;
-}
-
-static void blob_unref(struct blob *b)
-{
-    if (b && --b->n_refs == 0)
-        free(b);
-}
-
-static struct str blob_str(const struct blob *b)
-{
-    return (struct str){ b->bytes, b->n };
-}
-
 /* ---- Protobuf by hand ---- */
 
 static void add_varint(struct strbuf *to, uint64_t n)

@@ -11,112 +11,117 @@
 
 /* ---- Simple ones ---- */
 
+/* A name of a type in a table. Tables are searched for every struct of an object: mostly that is comparing lengths. */
+#define TYPE(name) { name, sizeof(name) - 1 }
+
 /* By type; a literal is a text in quotes, a number, true, false or {}. */
 struct row {
-    const char *type, *field, *literal;
+    struct str type;
+    const char *field, *literal;
 };
 
 static const struct row rows[] = { /* sorted by type */
-    { "admissionregistration.k8s.io/v1.MatchResources", "matchPolicy", "\"Equivalent\"" },
-    { "admissionregistration.k8s.io/v1.MatchResources", "namespaceSelector", "{}" },
-    { "admissionregistration.k8s.io/v1.MatchResources", "objectSelector", "{}" },
-    { "admissionregistration.k8s.io/v1.MutatingAdmissionPolicySpec", "failurePolicy", "\"Fail\"" },
-    { "admissionregistration.k8s.io/v1.MutatingWebhook", "failurePolicy", "\"Fail\"" },
-    { "admissionregistration.k8s.io/v1.MutatingWebhook", "matchPolicy", "\"Equivalent\"" },
-    { "admissionregistration.k8s.io/v1.MutatingWebhook", "namespaceSelector", "{}" },
-    { "admissionregistration.k8s.io/v1.MutatingWebhook", "objectSelector", "{}" },
-    { "admissionregistration.k8s.io/v1.MutatingWebhook", "reinvocationPolicy", "\"Never\"" },
-    { "admissionregistration.k8s.io/v1.MutatingWebhook", "timeoutSeconds", "10" },
-    { "admissionregistration.k8s.io/v1.NamedRuleWithOperations", "scope", "\"*\"" },
-    { "admissionregistration.k8s.io/v1.RuleWithOperations", "scope", "\"*\"" },
-    { "admissionregistration.k8s.io/v1.ServiceReference", "port", "443" },
-    { "admissionregistration.k8s.io/v1.ValidatingAdmissionPolicySpec", "failurePolicy", "\"Fail\"" },
-    { "admissionregistration.k8s.io/v1.ValidatingWebhook", "failurePolicy", "\"Fail\"" },
-    { "admissionregistration.k8s.io/v1.ValidatingWebhook", "matchPolicy", "\"Equivalent\"" },
-    { "admissionregistration.k8s.io/v1.ValidatingWebhook", "namespaceSelector", "{}" },
-    { "admissionregistration.k8s.io/v1.ValidatingWebhook", "objectSelector", "{}" },
-    { "admissionregistration.k8s.io/v1.ValidatingWebhook", "timeoutSeconds", "10" },
-    { "apiextensions.k8s.io/v1.ServiceReference", "port", "443" },
-    { "apiregistration.k8s.io/v1.ServiceReference", "port", "443" },
-    { "apps/v1.DaemonSetSpec", "revisionHistoryLimit", "10" },
-    { "apps/v1.DaemonSetUpdateStrategy", "type", "\"RollingUpdate\"" },
-    { "apps/v1.DeploymentSpec", "progressDeadlineSeconds", "600" },
-    { "apps/v1.DeploymentSpec", "replicas", "1" },
-    { "apps/v1.DeploymentSpec", "revisionHistoryLimit", "10" },
-    { "apps/v1.DeploymentStrategy", "type", "\"RollingUpdate\"" },
-    { "apps/v1.ReplicaSetSpec", "replicas", "1" },
-    { "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy", "whenDeleted", "\"Retain\"" },
-    { "apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy", "whenScaled", "\"Retain\"" },
-    { "apps/v1.StatefulSetSpec", "persistentVolumeClaimRetentionPolicy", "{}" },
-    { "apps/v1.StatefulSetSpec", "podManagementPolicy", "\"OrderedReady\"" },
-    { "apps/v1.StatefulSetSpec", "replicas", "1" },
-    { "apps/v1.StatefulSetSpec", "revisionHistoryLimit", "10" },
-    { "apps/v1.StatefulSetUpdateStrategy", "type", "\"RollingUpdate\"" },
-    { "autoscaling/v1.HorizontalPodAutoscalerSpec", "minReplicas", "1" },
-    { "autoscaling/v2.HorizontalPodAutoscalerSpec", "minReplicas", "1" },
-    { "batch/v1.CronJobSpec", "concurrencyPolicy", "\"Allow\"" },
-    { "batch/v1.CronJobSpec", "failedJobsHistoryLimit", "1" },
-    { "batch/v1.CronJobSpec", "successfulJobsHistoryLimit", "3" },
-    { "batch/v1.CronJobSpec", "suspend", "false" },
-    { "batch/v1.PodFailurePolicyOnPodConditionsPattern", "status", "\"True\"" },
-    { "core/v1.AzureDiskVolumeSource", "readOnly", "false" },
-    { "core/v1.ConfigMapVolumeSource", "defaultMode", "420" },
-    { "core/v1.Container", "terminationMessagePath", "\"/dev/termination-log\"" },
-    { "core/v1.Container", "terminationMessagePolicy", "\"File\"" },
-    { "core/v1.DownwardAPIVolumeSource", "defaultMode", "420" },
-    { "core/v1.EndpointPort", "protocol", "\"TCP\"" },
-    { "core/v1.EphemeralContainer", "terminationMessagePath", "\"/dev/termination-log\"" },
-    { "core/v1.EphemeralContainer", "terminationMessagePolicy", "\"File\"" },
-    { "core/v1.FileKeySelector", "optional", "false" },
-    { "core/v1.GRPCAction", "service", "\"\"" },
-    { "core/v1.HTTPGetAction", "path", "\"/\"" },
-    { "core/v1.HTTPGetAction", "scheme", "\"HTTP\"" },
-    { "core/v1.HostPathVolumeSource", "type", "\"\"" },
-    { "core/v1.NamespaceStatus", "phase", "\"Active\"" },
-    { "core/v1.ObjectFieldSelector", "apiVersion", "\"v1\"" },
-    { "core/v1.PersistentVolumeClaimSpec", "volumeMode", "\"Filesystem\"" },
-    { "core/v1.PersistentVolumeClaimStatus", "phase", "\"Pending\"" },
-    { "core/v1.PersistentVolumeStatus", "phase", "\"Pending\"" },
-    { "core/v1.PodSpec", "dnsPolicy", "\"ClusterFirst\"" },
-    { "core/v1.PodSpec", "restartPolicy", "\"Always\"" },
-    { "core/v1.PodSpec", "schedulerName", "\"default-scheduler\"" },
-    { "core/v1.PodSpec", "securityContext", "{}" },
-    { "core/v1.PodSpec", "terminationGracePeriodSeconds", "30" },
-    { "core/v1.Probe", "failureThreshold", "3" },
-    { "core/v1.Probe", "periodSeconds", "10" },
-    { "core/v1.Probe", "successThreshold", "1" },
-    { "core/v1.Probe", "timeoutSeconds", "1" },
-    { "core/v1.ProjectedVolumeSource", "defaultMode", "420" },
-    { "core/v1.Secret", "type", "\"Opaque\"" },
-    { "core/v1.SecretVolumeSource", "defaultMode", "420" },
-    { "core/v1.ServiceAccountTokenProjection", "expirationSeconds", "3600" },
-    { "core/v1.ServicePort", "protocol", "\"TCP\"" },
-    { "core/v1.ServiceSpec", "sessionAffinity", "\"None\"" },
-    { "core/v1.ServiceSpec", "type", "\"ClusterIP\"" },
-    { "discovery.k8s.io/v1.EndpointPort", "name", "\"\"" },
-    { "discovery.k8s.io/v1.EndpointPort", "protocol", "\"TCP\"" },
-    { "flowcontrol.apiserver.k8s.io/v1.ExemptPriorityLevelConfiguration", "lendablePercent", "0" },
-    { "flowcontrol.apiserver.k8s.io/v1.ExemptPriorityLevelConfiguration", "nominalConcurrencyShares", "0" },
-    { "flowcontrol.apiserver.k8s.io/v1.FlowSchemaSpec", "matchingPrecedence", "1000" },
-    { "flowcontrol.apiserver.k8s.io/v1.LimitedPriorityLevelConfiguration", "lendablePercent", "0" },
-    { "flowcontrol.apiserver.k8s.io/v1.LimitedPriorityLevelConfiguration", "nominalConcurrencyShares", "30" },
-    { "flowcontrol.apiserver.k8s.io/v1.QueuingConfiguration", "handSize", "8" },
-    { "flowcontrol.apiserver.k8s.io/v1.QueuingConfiguration", "queueLengthLimit", "50" },
-    { "flowcontrol.apiserver.k8s.io/v1.QueuingConfiguration", "queues", "64" },
-    { "networking.k8s.io/v1.IngressClassParametersReference", "scope", "\"Cluster\"" },
-    { "networking.k8s.io/v1.NetworkPolicyPort", "protocol", "\"TCP\"" },
-    { "rbac.authorization.k8s.io/v1.RoleRef", "apiGroup", "\"rbac.authorization.k8s.io\"" },
-    { "resource.k8s.io/v1.DeviceSubRequest", "allocationMode", "\"ExactCount\"" },
-    { "resource.k8s.io/v1.ExactDeviceRequest", "allocationMode", "\"ExactCount\"" },
-    { "scheduling.k8s.io/v1.PriorityClass", "preemptionPolicy", "\"PreemptLowerPriority\"" },
-    { "storage.k8s.io/v1.CSIDriverSpec", "attachRequired", "true" },
-    { "storage.k8s.io/v1.CSIDriverSpec", "fsGroupPolicy", "\"ReadWriteOnceWithFSType\"" },
-    { "storage.k8s.io/v1.CSIDriverSpec", "podInfoOnMount", "false" },
-    { "storage.k8s.io/v1.CSIDriverSpec", "requiresRepublish", "false" },
-    { "storage.k8s.io/v1.CSIDriverSpec", "seLinuxMount", "false" },
-    { "storage.k8s.io/v1.CSIDriverSpec", "storageCapacity", "false" },
-    { "storage.k8s.io/v1.StorageClass", "reclaimPolicy", "\"Delete\"" },
-    { "storage.k8s.io/v1.StorageClass", "volumeBindingMode", "\"Immediate\"" },
+    { TYPE("admissionregistration.k8s.io/v1.MatchResources"), "matchPolicy", "\"Equivalent\"" },
+    { TYPE("admissionregistration.k8s.io/v1.MatchResources"), "namespaceSelector", "{}" },
+    { TYPE("admissionregistration.k8s.io/v1.MatchResources"), "objectSelector", "{}" },
+    { TYPE("admissionregistration.k8s.io/v1.MutatingAdmissionPolicySpec"), "failurePolicy", "\"Fail\"" },
+    { TYPE("admissionregistration.k8s.io/v1.MutatingWebhook"), "failurePolicy", "\"Fail\"" },
+    { TYPE("admissionregistration.k8s.io/v1.MutatingWebhook"), "matchPolicy", "\"Equivalent\"" },
+    { TYPE("admissionregistration.k8s.io/v1.MutatingWebhook"), "namespaceSelector", "{}" },
+    { TYPE("admissionregistration.k8s.io/v1.MutatingWebhook"), "objectSelector", "{}" },
+    { TYPE("admissionregistration.k8s.io/v1.MutatingWebhook"), "reinvocationPolicy", "\"Never\"" },
+    { TYPE("admissionregistration.k8s.io/v1.MutatingWebhook"), "timeoutSeconds", "10" },
+    { TYPE("admissionregistration.k8s.io/v1.NamedRuleWithOperations"), "scope", "\"*\"" },
+    { TYPE("admissionregistration.k8s.io/v1.RuleWithOperations"), "scope", "\"*\"" },
+    { TYPE("admissionregistration.k8s.io/v1.ServiceReference"), "port", "443" },
+    { TYPE("admissionregistration.k8s.io/v1.ValidatingAdmissionPolicySpec"), "failurePolicy", "\"Fail\"" },
+    { TYPE("admissionregistration.k8s.io/v1.ValidatingWebhook"), "failurePolicy", "\"Fail\"" },
+    { TYPE("admissionregistration.k8s.io/v1.ValidatingWebhook"), "matchPolicy", "\"Equivalent\"" },
+    { TYPE("admissionregistration.k8s.io/v1.ValidatingWebhook"), "namespaceSelector", "{}" },
+    { TYPE("admissionregistration.k8s.io/v1.ValidatingWebhook"), "objectSelector", "{}" },
+    { TYPE("admissionregistration.k8s.io/v1.ValidatingWebhook"), "timeoutSeconds", "10" },
+    { TYPE("apiextensions.k8s.io/v1.ServiceReference"), "port", "443" },
+    { TYPE("apiregistration.k8s.io/v1.ServiceReference"), "port", "443" },
+    { TYPE("apps/v1.DaemonSetSpec"), "revisionHistoryLimit", "10" },
+    { TYPE("apps/v1.DaemonSetUpdateStrategy"), "type", "\"RollingUpdate\"" },
+    { TYPE("apps/v1.DeploymentSpec"), "progressDeadlineSeconds", "600" },
+    { TYPE("apps/v1.DeploymentSpec"), "replicas", "1" },
+    { TYPE("apps/v1.DeploymentSpec"), "revisionHistoryLimit", "10" },
+    { TYPE("apps/v1.DeploymentStrategy"), "type", "\"RollingUpdate\"" },
+    { TYPE("apps/v1.ReplicaSetSpec"), "replicas", "1" },
+    { TYPE("apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy"), "whenDeleted", "\"Retain\"" },
+    { TYPE("apps/v1.StatefulSetPersistentVolumeClaimRetentionPolicy"), "whenScaled", "\"Retain\"" },
+    { TYPE("apps/v1.StatefulSetSpec"), "persistentVolumeClaimRetentionPolicy", "{}" },
+    { TYPE("apps/v1.StatefulSetSpec"), "podManagementPolicy", "\"OrderedReady\"" },
+    { TYPE("apps/v1.StatefulSetSpec"), "replicas", "1" },
+    { TYPE("apps/v1.StatefulSetSpec"), "revisionHistoryLimit", "10" },
+    { TYPE("apps/v1.StatefulSetUpdateStrategy"), "type", "\"RollingUpdate\"" },
+    { TYPE("authentication.k8s.io/v1.TokenRequestSpec"), "expirationSeconds", "3600" },
+    { TYPE("autoscaling/v1.HorizontalPodAutoscalerSpec"), "minReplicas", "1" },
+    { TYPE("autoscaling/v2.HorizontalPodAutoscalerSpec"), "minReplicas", "1" },
+    { TYPE("batch/v1.CronJobSpec"), "concurrencyPolicy", "\"Allow\"" },
+    { TYPE("batch/v1.CronJobSpec"), "failedJobsHistoryLimit", "1" },
+    { TYPE("batch/v1.CronJobSpec"), "successfulJobsHistoryLimit", "3" },
+    { TYPE("batch/v1.CronJobSpec"), "suspend", "false" },
+    { TYPE("batch/v1.PodFailurePolicyOnPodConditionsPattern"), "status", "\"True\"" },
+    { TYPE("core/v1.AzureDiskVolumeSource"), "readOnly", "false" },
+    { TYPE("core/v1.ConfigMapVolumeSource"), "defaultMode", "420" },
+    { TYPE("core/v1.Container"), "terminationMessagePath", "\"/dev/termination-log\"" },
+    { TYPE("core/v1.Container"), "terminationMessagePolicy", "\"File\"" },
+    { TYPE("core/v1.DownwardAPIVolumeSource"), "defaultMode", "420" },
+    { TYPE("core/v1.EndpointPort"), "protocol", "\"TCP\"" },
+    { TYPE("core/v1.EphemeralContainer"), "terminationMessagePath", "\"/dev/termination-log\"" },
+    { TYPE("core/v1.EphemeralContainer"), "terminationMessagePolicy", "\"File\"" },
+    { TYPE("core/v1.FileKeySelector"), "optional", "false" },
+    { TYPE("core/v1.GRPCAction"), "service", "\"\"" },
+    { TYPE("core/v1.HTTPGetAction"), "path", "\"/\"" },
+    { TYPE("core/v1.HTTPGetAction"), "scheme", "\"HTTP\"" },
+    { TYPE("core/v1.HostPathVolumeSource"), "type", "\"\"" },
+    { TYPE("core/v1.NamespaceStatus"), "phase", "\"Active\"" },
+    { TYPE("core/v1.ObjectFieldSelector"), "apiVersion", "\"v1\"" },
+    { TYPE("core/v1.PersistentVolumeClaimSpec"), "volumeMode", "\"Filesystem\"" },
+    { TYPE("core/v1.PersistentVolumeClaimStatus"), "phase", "\"Pending\"" },
+    { TYPE("core/v1.PersistentVolumeStatus"), "phase", "\"Pending\"" },
+    { TYPE("core/v1.PodSpec"), "dnsPolicy", "\"ClusterFirst\"" },
+    { TYPE("core/v1.PodSpec"), "restartPolicy", "\"Always\"" },
+    { TYPE("core/v1.PodSpec"), "schedulerName", "\"default-scheduler\"" },
+    { TYPE("core/v1.PodSpec"), "securityContext", "{}" },
+    { TYPE("core/v1.PodSpec"), "terminationGracePeriodSeconds", "30" },
+    { TYPE("core/v1.Probe"), "failureThreshold", "3" },
+    { TYPE("core/v1.Probe"), "periodSeconds", "10" },
+    { TYPE("core/v1.Probe"), "successThreshold", "1" },
+    { TYPE("core/v1.Probe"), "timeoutSeconds", "1" },
+    { TYPE("core/v1.ProjectedVolumeSource"), "defaultMode", "420" },
+    { TYPE("core/v1.Secret"), "type", "\"Opaque\"" },
+    { TYPE("core/v1.SecretVolumeSource"), "defaultMode", "420" },
+    { TYPE("core/v1.ServiceAccountTokenProjection"), "expirationSeconds", "3600" },
+    { TYPE("core/v1.ServicePort"), "protocol", "\"TCP\"" },
+    { TYPE("core/v1.ServiceSpec"), "sessionAffinity", "\"None\"" },
+    { TYPE("core/v1.ServiceSpec"), "type", "\"ClusterIP\"" },
+    { TYPE("discovery.k8s.io/v1.EndpointPort"), "name", "\"\"" },
+    { TYPE("discovery.k8s.io/v1.EndpointPort"), "protocol", "\"TCP\"" },
+    { TYPE("flowcontrol.apiserver.k8s.io/v1.ExemptPriorityLevelConfiguration"), "lendablePercent", "0" },
+    { TYPE("flowcontrol.apiserver.k8s.io/v1.ExemptPriorityLevelConfiguration"), "nominalConcurrencyShares", "0" },
+    { TYPE("flowcontrol.apiserver.k8s.io/v1.FlowSchemaSpec"), "matchingPrecedence", "1000" },
+    { TYPE("flowcontrol.apiserver.k8s.io/v1.LimitedPriorityLevelConfiguration"), "lendablePercent", "0" },
+    { TYPE("flowcontrol.apiserver.k8s.io/v1.LimitedPriorityLevelConfiguration"), "nominalConcurrencyShares", "30" },
+    { TYPE("flowcontrol.apiserver.k8s.io/v1.QueuingConfiguration"), "handSize", "8" },
+    { TYPE("flowcontrol.apiserver.k8s.io/v1.QueuingConfiguration"), "queueLengthLimit", "50" },
+    { TYPE("flowcontrol.apiserver.k8s.io/v1.QueuingConfiguration"), "queues", "64" },
+    { TYPE("networking.k8s.io/v1.IngressClassParametersReference"), "scope", "\"Cluster\"" },
+    { TYPE("networking.k8s.io/v1.NetworkPolicyPort"), "protocol", "\"TCP\"" },
+    { TYPE("rbac.authorization.k8s.io/v1.RoleRef"), "apiGroup", "\"rbac.authorization.k8s.io\"" },
+    { TYPE("resource.k8s.io/v1.DeviceSubRequest"), "allocationMode", "\"ExactCount\"" },
+    { TYPE("resource.k8s.io/v1.ExactDeviceRequest"), "allocationMode", "\"ExactCount\"" },
+    { TYPE("scheduling.k8s.io/v1.PriorityClass"), "preemptionPolicy", "\"PreemptLowerPriority\"" },
+    { TYPE("storage.k8s.io/v1.CSIDriverSpec"), "attachRequired", "true" },
+    { TYPE("storage.k8s.io/v1.CSIDriverSpec"), "fsGroupPolicy", "\"ReadWriteOnceWithFSType\"" },
+    { TYPE("storage.k8s.io/v1.CSIDriverSpec"), "podInfoOnMount", "false" },
+    { TYPE("storage.k8s.io/v1.CSIDriverSpec"), "requiresRepublish", "false" },
+    { TYPE("storage.k8s.io/v1.CSIDriverSpec"), "seLinuxMount", "false" },
+    { TYPE("storage.k8s.io/v1.CSIDriverSpec"), "storageCapacity", "false" },
+    { TYPE("storage.k8s.io/v1.StorageClass"), "reclaimPolicy", "\"Delete\"" },
+    { TYPE("storage.k8s.io/v1.StorageClass"), "volumeBindingMode", "\"Immediate\"" },
 };
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]) };
 
@@ -189,17 +194,17 @@ static size_t first_row(struct str type)
     size_t low = 0, high = N_ROWS;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (str_cmp(str_of(rows[middle].type), type) < 0)
+        if (str_cmp(rows[middle].type, type) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < N_ROWS && str_is(type, rows[low].type) ? low : N_ROWS;
+    return low < N_ROWS && str_eq(type, rows[low].type) ? low : N_ROWS;
 }
 
 static void fill_rows(struct draft *d)
 {
-    for (size_t i = first_row(d->type->name); i < N_ROWS && str_is(d->type->name, rows[i].type); i++) {
+    for (size_t i = first_row(d->type->name); i < N_ROWS && str_eq(d->type->name, rows[i].type); i++) {
         int slot = slot_of(d, rows[i].field);
         const struct field *f = &d->type->fields[slot];
         if (is_unset(f, &d->value.slots[slot]))
@@ -216,28 +221,29 @@ static void fill_rows(struct draft *d)
 
 /* Maps of amounts, of which none is finer than a thousandth; sorted by type. */
 static const struct {
-    const char *type, *field;
+    struct str type;
+    const char *field;
 } amounts[] = {
-    { "core/v1.ContainerStatus", "allocatedResources" },
-    { "core/v1.LimitRangeItem", "default" },
-    { "core/v1.LimitRangeItem", "defaultRequest" },
-    { "core/v1.LimitRangeItem", "max" },
-    { "core/v1.LimitRangeItem", "maxLimitRequestRatio" },
-    { "core/v1.LimitRangeItem", "min" },
-    { "core/v1.NodeStatus", "allocatable" },
-    { "core/v1.NodeStatus", "capacity" },
-    { "core/v1.PersistentVolumeClaimStatus", "allocatedResources" },
-    { "core/v1.PersistentVolumeClaimStatus", "capacity" },
-    { "core/v1.PersistentVolumeSpec", "capacity" },
-    { "core/v1.PodSpec", "overhead" },
-    { "core/v1.PodStatus", "allocatedResources" },
-    { "core/v1.ResourceQuotaSpec", "hard" },
-    { "core/v1.ResourceQuotaStatus", "hard" },
-    { "core/v1.ResourceQuotaStatus", "used" },
-    { "core/v1.ResourceRequirements", "limits" },
-    { "core/v1.ResourceRequirements", "requests" },
-    { "core/v1.VolumeResourceRequirements", "limits" },
-    { "core/v1.VolumeResourceRequirements", "requests" },
+    { TYPE("core/v1.ContainerStatus"), "allocatedResources" },
+    { TYPE("core/v1.LimitRangeItem"), "default" },
+    { TYPE("core/v1.LimitRangeItem"), "defaultRequest" },
+    { TYPE("core/v1.LimitRangeItem"), "max" },
+    { TYPE("core/v1.LimitRangeItem"), "maxLimitRequestRatio" },
+    { TYPE("core/v1.LimitRangeItem"), "min" },
+    { TYPE("core/v1.NodeStatus"), "allocatable" },
+    { TYPE("core/v1.NodeStatus"), "capacity" },
+    { TYPE("core/v1.PersistentVolumeClaimStatus"), "allocatedResources" },
+    { TYPE("core/v1.PersistentVolumeClaimStatus"), "capacity" },
+    { TYPE("core/v1.PersistentVolumeSpec"), "capacity" },
+    { TYPE("core/v1.PodSpec"), "overhead" },
+    { TYPE("core/v1.PodStatus"), "allocatedResources" },
+    { TYPE("core/v1.ResourceQuotaSpec"), "hard" },
+    { TYPE("core/v1.ResourceQuotaStatus"), "hard" },
+    { TYPE("core/v1.ResourceQuotaStatus"), "used" },
+    { TYPE("core/v1.ResourceRequirements"), "limits" },
+    { TYPE("core/v1.ResourceRequirements"), "requests" },
+    { TYPE("core/v1.VolumeResourceRequirements"), "limits" },
+    { TYPE("core/v1.VolumeResourceRequirements"), "requests" },
 };
 
 /* Rounded up where it is finer; true when it was. */
@@ -277,7 +283,7 @@ static void round_map(struct draft *d, const char *field)
 static void round_amounts(struct draft *d)
 {
     for (size_t i = 0; i < sizeof(amounts) / sizeof(amounts[0]); i++)
-        if (str_is(d->type->name, amounts[i].type))
+        if (str_eq(d->type->name, amounts[i].type))
             round_map(d, amounts[i].field);
 }
 
@@ -354,11 +360,11 @@ static void fill_service(struct draft *d)
 }
 
 static const struct row rolling_rows[] = {
-    { "apps/v1.RollingUpdateDaemonSet", "maxSurge", "0" },
-    { "apps/v1.RollingUpdateDaemonSet", "maxUnavailable", "1" },
-    { "apps/v1.RollingUpdateDeployment", "maxSurge", "\"25%\"" },
-    { "apps/v1.RollingUpdateDeployment", "maxUnavailable", "\"25%\"" },
-    { "apps/v1.RollingUpdateStatefulSetStrategy", "partition", "0" },
+    { TYPE("apps/v1.RollingUpdateDaemonSet"), "maxSurge", "0" },
+    { TYPE("apps/v1.RollingUpdateDaemonSet"), "maxUnavailable", "1" },
+    { TYPE("apps/v1.RollingUpdateDeployment"), "maxSurge", "\"25%\"" },
+    { TYPE("apps/v1.RollingUpdateDeployment"), "maxUnavailable", "\"25%\"" },
+    { TYPE("apps/v1.RollingUpdateStatefulSetStrategy"), "partition", "0" },
 };
 
 /* The strategy's own struct is made and filled only for the strategy that has one. */
@@ -372,7 +378,7 @@ static void fill_rolling_update(struct draft *d)
     if (inside.value.kind == VALUE_ABSENT)
         inside.value = value_struct(d->arena, t);
     for (size_t i = 0; i < sizeof(rolling_rows) / sizeof(rolling_rows[0]); i++)
-        if (str_is(t->name, rolling_rows[i].type)) {
+        if (str_eq(t->name, rolling_rows[i].type)) {
             const struct field *f = &t->fields[slot_of(&inside, rolling_rows[i].field)];
             fill(&inside, rolling_rows[i].field, literal_value(d->arena, f, rolling_rows[i].literal));
         }
@@ -820,70 +826,73 @@ static void fill_namespace(struct draft *d)
 /* ---- The walk ---- */
 
 struct function {
-    const char *type;
+    struct str type;
     void (*fill)(struct draft *d);
 };
 
 /* Of a type: after its rows and before what is inside, or after that. */
 static const struct function first_functions[] = {
-    { "apps/v1.DaemonSet", fill_spec },
-    { "apps/v1.DaemonSetSpec", fill_updates },
-    { "apps/v1.DaemonSetUpdateStrategy", fill_rolling_update },
-    { "apps/v1.Deployment", fill_spec },
-    { "apps/v1.DeploymentSpec", fill_deployment },
-    { "apps/v1.DeploymentStrategy", fill_rolling_update },
-    { "apps/v1.ReplicaSet", fill_spec },
-    { "apps/v1.ReplicaSetSpec", fill_template },
-    { "apps/v1.StatefulSet", fill_spec },
-    { "apps/v1.StatefulSetSpec", fill_stateful_set },
-    { "apps/v1.StatefulSetUpdateStrategy", fill_rolling_update },
-    { "autoscaling/v1.HorizontalPodAutoscaler", fill_spec },
-    { "autoscaling/v2.HorizontalPodAutoscaler", fill_spec },
-    { "batch/v1.CronJob", fill_spec },
-    { "batch/v1.CronJobSpec", fill_job_template },
-    { "batch/v1.Job", fill_spec },
-    { "batch/v1.JobSpec", fill_template },
-    { "batch/v1.JobTemplateSpec", fill_spec },
-    { "core/v1.Container", fill_container },
-    { "core/v1.EphemeralContainer", fill_container },
-    { "core/v1.ImageVolumeSource", fill_image_volume },
-    { "core/v1.Namespace", fill_status },
-    { "core/v1.PersistentVolume", fill_status },
-    { "core/v1.PersistentVolumeClaim", fill_status },
-    { "core/v1.Pod", fill_spec },
-    { "core/v1.PodTemplate", fill_template },
-    { "core/v1.PodTemplateSpec", fill_spec },
-    { "core/v1.Volume", fill_volume },
-    { "rbac.authorization.k8s.io/v1.ClusterRoleBinding", fill_role_reference },
-    { "rbac.authorization.k8s.io/v1.RoleBinding", fill_role_reference },
+    { TYPE("admissionregistration.k8s.io/v1.MutatingAdmissionPolicy"), fill_spec },
+    { TYPE("admissionregistration.k8s.io/v1.ValidatingAdmissionPolicy"), fill_spec },
+    { TYPE("apps/v1.DaemonSet"), fill_spec },
+    { TYPE("apps/v1.DaemonSetSpec"), fill_updates },
+    { TYPE("apps/v1.DaemonSetUpdateStrategy"), fill_rolling_update },
+    { TYPE("apps/v1.Deployment"), fill_spec },
+    { TYPE("apps/v1.DeploymentSpec"), fill_deployment },
+    { TYPE("apps/v1.DeploymentStrategy"), fill_rolling_update },
+    { TYPE("apps/v1.ReplicaSet"), fill_spec },
+    { TYPE("apps/v1.ReplicaSetSpec"), fill_template },
+    { TYPE("apps/v1.StatefulSet"), fill_spec },
+    { TYPE("apps/v1.StatefulSetSpec"), fill_stateful_set },
+    { TYPE("apps/v1.StatefulSetUpdateStrategy"), fill_rolling_update },
+    { TYPE("autoscaling/v1.HorizontalPodAutoscaler"), fill_spec },
+    { TYPE("autoscaling/v2.HorizontalPodAutoscaler"), fill_spec },
+    { TYPE("batch/v1.CronJob"), fill_spec },
+    { TYPE("batch/v1.CronJobSpec"), fill_job_template },
+    { TYPE("batch/v1.Job"), fill_spec },
+    { TYPE("batch/v1.JobSpec"), fill_template },
+    { TYPE("batch/v1.JobTemplateSpec"), fill_spec },
+    { TYPE("core/v1.Container"), fill_container },
+    { TYPE("core/v1.EphemeralContainer"), fill_container },
+    { TYPE("core/v1.ImageVolumeSource"), fill_image_volume },
+    { TYPE("core/v1.Namespace"), fill_status },
+    { TYPE("core/v1.PersistentVolume"), fill_status },
+    { TYPE("core/v1.PersistentVolumeClaim"), fill_status },
+    { TYPE("core/v1.Pod"), fill_spec },
+    { TYPE("core/v1.PodTemplate"), fill_template },
+    { TYPE("core/v1.PodTemplateSpec"), fill_spec },
+    { TYPE("core/v1.Service"), fill_spec },
+    { TYPE("core/v1.Volume"), fill_volume },
+    { TYPE("rbac.authorization.k8s.io/v1.ClusterRoleBinding"), fill_role_reference },
+    { TYPE("rbac.authorization.k8s.io/v1.RoleBinding"), fill_role_reference },
 };
 static const struct function last_functions[] = {
-    { "apiextensions.k8s.io/v1.CustomResourceDefinition", fill_stored_versions },
-    { "apiextensions.k8s.io/v1.CustomResourceDefinitionSpec", fill_definition },
-    { "autoscaling/v2.HorizontalPodAutoscaler", fill_autoscaler },
-    { "batch/v1.Job", fill_job },
-    { "core/v1.LimitRangeItem", fill_limit },
-    { "core/v1.Namespace", fill_namespace },
-    { "core/v1.NodeStatus", fill_node_status },
-    { "core/v1.PersistentVolume", fill_persistent_volume },
-    { "core/v1.Pod", fill_pod },
-    { "core/v1.PodSpec", fill_pod_spec },
-    { "core/v1.PodTemplateSpec", drop_init_annotations },
-    { "core/v1.ReplicationController", fill_replication_controller },
-    { "core/v1.ServicePort", fill_service_port },
-    { "core/v1.Service", fill_balancer_modes },
-    { "core/v1.ServiceSpec", fill_service_spec },
-    { "networking.k8s.io/v1.NetworkPolicySpec", fill_policy_types },
-    { "rbac.authorization.k8s.io/v1.Subject", fill_subject },
-    { "resource.k8s.io/v1.DeviceSubRequest", fill_device_request },
-    { "resource.k8s.io/v1.ExactDeviceRequest", fill_device_request },
-    { "storage.k8s.io/v1.CSIDriverSpec", fill_driver },
+    { TYPE("apiextensions.k8s.io/v1.CustomResourceDefinition"), fill_stored_versions },
+    { TYPE("apiextensions.k8s.io/v1.CustomResourceDefinitionSpec"), fill_definition },
+    { TYPE("autoscaling/v2.HorizontalPodAutoscaler"), fill_autoscaler },
+    { TYPE("batch/v1.Job"), fill_job },
+    { TYPE("core/v1.LimitRangeItem"), fill_limit },
+    { TYPE("core/v1.Namespace"), fill_namespace },
+    { TYPE("core/v1.NodeStatus"), fill_node_status },
+    { TYPE("core/v1.PersistentVolume"), fill_persistent_volume },
+    { TYPE("core/v1.Pod"), fill_pod },
+    { TYPE("core/v1.PodSpec"), fill_pod_spec },
+    { TYPE("core/v1.PodTemplateSpec"), drop_init_annotations },
+    { TYPE("core/v1.ReplicationController"), fill_replication_controller },
+    { TYPE("core/v1.ServicePort"), fill_service_port },
+    { TYPE("core/v1.Service"), fill_balancer_modes },
+    { TYPE("core/v1.ServiceSpec"), fill_service_spec },
+    { TYPE("networking.k8s.io/v1.NetworkPolicySpec"), fill_policy_types },
+    { TYPE("rbac.authorization.k8s.io/v1.Subject"), fill_subject },
+    { TYPE("resource.k8s.io/v1.DeviceSubRequest"), fill_device_request },
+    { TYPE("resource.k8s.io/v1.ExactDeviceRequest"), fill_device_request },
+    { TYPE("storage.k8s.io/v1.CSIDriverSpec"), fill_driver },
 };
 
 static void call(struct draft *d, const struct function *functions, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (str_is(d->type->name, functions[i].type))
+        if (str_eq(d->type->name, functions[i].type))
             functions[i].fill(d);
 }
 
@@ -937,31 +946,36 @@ static bool fill_struct(struct arena *a, const struct type *t, struct value *v)
 }
 
 /* Objects that have defaults, or contain what has. */
-static const char *const objects[] = {
-    "apps/v1.DaemonSet", "apps/v1.Deployment", "apps/v1.ReplicaSet", "apps/v1.StatefulSet",
-    "autoscaling/v1.HorizontalPodAutoscaler", "autoscaling/v2.HorizontalPodAutoscaler", "batch/v1.CronJob",
-    "batch/v1.Job", "core/v1.LimitRange", "core/v1.Namespace", "core/v1.Node", "core/v1.PersistentVolume",
-    "core/v1.PersistentVolumeClaim", "core/v1.Pod", "core/v1.PodTemplate", "core/v1.ReplicationController",
-    "core/v1.ResourceQuota", "core/v1.Secret", "core/v1.Service", "scheduling.k8s.io/v1.PriorityClass", "storage.k8s.io/v1.CSIDriver",
-    "storage.k8s.io/v1.StorageClass",
-    "admissionregistration.k8s.io/v1.MutatingAdmissionPolicy", "admissionregistration.k8s.io/v1.MutatingAdmissionPolicyBinding",
-    "admissionregistration.k8s.io/v1.MutatingWebhookConfiguration",
-    "admissionregistration.k8s.io/v1.ValidatingAdmissionPolicy",
-    "admissionregistration.k8s.io/v1.ValidatingAdmissionPolicyBinding",
-    "admissionregistration.k8s.io/v1.ValidatingWebhookConfiguration", "apiextensions.k8s.io/v1.CustomResourceDefinition",
-    "apiregistration.k8s.io/v1.APIService", "core/v1.Endpoints", "discovery.k8s.io/v1.EndpointSlice",
-    "flowcontrol.apiserver.k8s.io/v1.FlowSchema", "flowcontrol.apiserver.k8s.io/v1.PriorityLevelConfiguration",
-    "networking.k8s.io/v1.IngressClass", "networking.k8s.io/v1.NetworkPolicy",
-    "rbac.authorization.k8s.io/v1.ClusterRoleBinding", "rbac.authorization.k8s.io/v1.RoleBinding",
-    "resource.k8s.io/v1.ResourceClaim", "resource.k8s.io/v1.ResourceClaimTemplate", "resource.k8s.io/v1.ResourceSlice",
-    "resource.k8s.io/v1.DeviceClass", "storage.k8s.io/v1.VolumeAttachment",
+static const struct str objects[] = {
+    TYPE("apps/v1.DaemonSet"), TYPE("apps/v1.Deployment"), TYPE("apps/v1.ReplicaSet"), TYPE("apps/v1.StatefulSet"),
+    TYPE("authentication.k8s.io/v1.TokenRequest"),
+    TYPE("autoscaling/v1.HorizontalPodAutoscaler"), TYPE("autoscaling/v2.HorizontalPodAutoscaler"),
+    TYPE("batch/v1.CronJob"), TYPE("batch/v1.Job"), TYPE("core/v1.LimitRange"), TYPE("core/v1.Namespace"),
+    TYPE("core/v1.Node"), TYPE("core/v1.PersistentVolume"), TYPE("core/v1.PersistentVolumeClaim"), TYPE("core/v1.Pod"),
+    TYPE("core/v1.PodTemplate"), TYPE("core/v1.ReplicationController"), TYPE("core/v1.ResourceQuota"),
+    TYPE("core/v1.Secret"), TYPE("core/v1.Service"), TYPE("scheduling.k8s.io/v1.PriorityClass"),
+    TYPE("storage.k8s.io/v1.CSIDriver"), TYPE("storage.k8s.io/v1.StorageClass"),
+    TYPE("admissionregistration.k8s.io/v1.MutatingAdmissionPolicy"),
+    TYPE("admissionregistration.k8s.io/v1.MutatingAdmissionPolicyBinding"),
+    TYPE("admissionregistration.k8s.io/v1.MutatingWebhookConfiguration"),
+    TYPE("admissionregistration.k8s.io/v1.ValidatingAdmissionPolicy"),
+    TYPE("admissionregistration.k8s.io/v1.ValidatingAdmissionPolicyBinding"),
+    TYPE("admissionregistration.k8s.io/v1.ValidatingWebhookConfiguration"),
+    TYPE("apiextensions.k8s.io/v1.CustomResourceDefinition"), TYPE("apiregistration.k8s.io/v1.APIService"),
+    TYPE("core/v1.Endpoints"), TYPE("discovery.k8s.io/v1.EndpointSlice"),
+    TYPE("flowcontrol.apiserver.k8s.io/v1.FlowSchema"),
+    TYPE("flowcontrol.apiserver.k8s.io/v1.PriorityLevelConfiguration"), TYPE("networking.k8s.io/v1.IngressClass"),
+    TYPE("networking.k8s.io/v1.NetworkPolicy"), TYPE("rbac.authorization.k8s.io/v1.ClusterRoleBinding"),
+    TYPE("rbac.authorization.k8s.io/v1.RoleBinding"), TYPE("resource.k8s.io/v1.ResourceClaim"),
+    TYPE("resource.k8s.io/v1.ResourceClaimTemplate"), TYPE("resource.k8s.io/v1.ResourceSlice"),
+    TYPE("resource.k8s.io/v1.DeviceClass"), TYPE("storage.k8s.io/v1.VolumeAttachment"),
 };
 
 struct value defaults_apply(struct arena *a, const struct type *t, const struct value *v)
 {
     struct value filled = *v;
     for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++)
-        if (str_is(t->name, objects[i]))
+        if (str_eq(t->name, objects[i]))
             fill_struct(a, t, &filled);
     return filled;
 }

@@ -14,6 +14,9 @@ struct value edit_member(struct arena *a, const struct value *map, struct str ke
 /* The list with the item at its end; `list` may be absent. */
 struct value edit_append(struct arena *a, const struct value *list, struct value item);
 
+/* Without empty lists and maps: what was stored in protobuf comes back without them. */
+struct value edit_without_empties(struct arena *a, const struct type *t, const struct value *v);
+
 static inline struct value edit_text(const char *text)
 {
     return value_string(str_of(text));

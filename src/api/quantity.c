@@ -233,6 +233,15 @@ int64_t quantity_scaled(const struct quantity *q, int32_t scale)
     return q->value < 0 ? INT64_MIN : INT64_MAX;
 }
 
+bool quantity_passes_as_whole(const struct quantity *q)
+{
+    int64_t n = (int64_t)q->scale - QUANTITY_MILLI, value;
+    if (q->big || n < 0 || scale_up(q->value, n, &value))
+        return quantity_milli(q) % 1000 == 0;
+    bool at_once = n <= 3 || n == 6 || n == 9; /* other powers are multiplied up step by step, and overflow is seen: 0 */
+    return !at_once || (int64_t)((uint64_t)q->value * (uint64_t)pow10_int64[n]) % 1000 == 0;
+}
+
 bool quantity_as_int64(const struct quantity *q, int64_t *ret_value)
 {
     int64_t value;

@@ -80,6 +80,9 @@ static inline int64_t quantity_milli(const struct quantity *q)
 {
     return quantity_scaled(q, QUANTITY_MILLI);
 }
+/* Whether it has no thousandths, as upstream's checks find out: of an amount whose thousandths do not fit into an int64 they
+ * look at what an overflow leaves of them. So 90P is whole, and 90000000000000000 is not. */
+bool quantity_passes_as_whole(const struct quantity *q);
 /* False when upstream has none: scale below 0 (also for 1000m), too large, or kept as digits. */
 bool quantity_as_int64(const struct quantity *q, int64_t *ret_value);
 /* AsApproximateFloat64, to the last bit. */

@@ -104,7 +104,10 @@ static enum err_code store_used(struct admission_request *r, struct store_item *
     struct admission_also *also = find_also(r, store_item_key(item));
     if (!also && r->n_also >= QUOTAS_CHANGED_MAX)
         return err_set(e, ERR_FORBIDDEN, "more than %d quotas would change", QUOTAS_CHANGED_MAX);
+    uint64_t version = store_next_revision(stored_store(r->objects)); /* of the commit that stores both */
     struct value changed = edit_set(r->arena, quota_type(), quota, "status.used", used);
+    changed = edit_set(r->arena, quota_type(), &changed, "metadata.resourceVersion",
+                       edit_text(arena_printf(r->arena, "%llu", (unsigned long long)version)));
     struct strbuf json;
     strbuf_init(&json, STORE_VALUE_BYTES_MAX);
     json_encode(&json, quota_type(), &changed);

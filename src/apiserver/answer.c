@@ -134,6 +134,21 @@ static bool is_accepted(const struct operation *op)
     return op->item && op->delete.orphan_dependents == MAYBE_FALSE;
 }
 
+/* That what is there can be sent as the client wants it. */
+static bool check_form(struct exchange *x, bool list, enum include_object *ret_include)
+{
+    const struct resource *r = x->at.resource;
+    struct str package = str_first(r->group, str_index(r->group, '.'));
+    if (r->group.n == 0 || str_is(package, "events"))
+        package = STR("core");
+    const char *go_type = arena_printf(&x->arena, "%.*s.%.*s%s", STR_ARG(package), STR_ARG(r->kind), list ? "List" : "");
+    if (!negotiate_shape(&x->form, list, go_type, &x->err) &&
+        (x->form.as != AS_TABLE || !table_read_include(&x->target, ret_include, &x->err)))
+        return true;
+    answer_error(x, NULL);
+    return false;
+}
+
 void answer_operation(struct exchange *x)
 {
     struct operation *op = &x->op;
@@ -144,11 +159,9 @@ void answer_operation(struct exchange *x)
     }
     struct encoder e = exchange_encoder(x);
     struct strbuf body;
-    struct err ignored;
+    if (!op->answers_status && !check_form(x, false, &e.table.include))
+        return;
     strbuf_init(&body, STRBUF_NO_MAX);
-    err_init(&ignored, &x->arena);
-    if (e.form.as == AS_TABLE && table_read_include(&x->target, &e.table.include, &ignored))
-        e.table.include = INCLUDE_METADATA; /* was checked before anything was done */
     if (op->answers_status)
         add_success(x, &body);
     else if (op->item)
@@ -227,20 +240,14 @@ static struct list_stream *list_stream_new(struct exchange *x, const struct list
     return l;
 }
 
-static bool read_include(struct exchange *x, struct list_stream *l)
-{
-    return x->form.as != AS_TABLE || !table_read_include(&x->target, &l->encoder.encoder.table.include, &x->err);
-}
-
 void answer_list(struct exchange *x, const struct list_answer *list)
 {
     if (!x->stream)
         return;
     struct list_stream *l = x->list = list_stream_new(x, list);
     loop_timer_stop(x->server->o.loop, &x->timer);
-    if (!read_include(x, l)) {
+    if (!check_form(x, true, &l->encoder.encoder.table.include)) {
         answer_list_free(x);
-        answer_error(x, NULL);
         return;
     }
     strbuf_reset(&l->part);

@@ -5,6 +5,9 @@
 #include "apiserver/registry_priv.h"
 #include "apiserver/server_metrics.h"
 
+#define ORPHANS_WARNING                                                                                               \
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or " \
+    "set propagationPolicy=Orphan to suppress this warning"
 #define ENDPOINTS_WARNING "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 #define NOT_FOUND_TEXT "404 page not found\n"
 
@@ -83,14 +86,27 @@ static void answer_page(struct exchange *x, const struct apiserver_page *p)
     strbuf_fini(&body);
 }
 
+/* Upstream answers what is about groups and not about a version whatever the method is. */
+static bool is_about_groups(struct str path)
+{
+    if (str_is(path, "/api") || str_is(path, "/apis"))
+        return true;
+    struct str group = str_starts(path, STR("/apis/")) ? str_from(path, 6) : STR("/");
+    return str_index(group, '/') == group.n;
+}
+
 static void answer_document(struct exchange *x)
 {
     const struct apiserver_page *page = find_page(x);
     bool get = str_is(x->method, "GET") || str_is(x->method, "HEAD");
     if (page) {
         answer_page(x, page);
-    } else if (get && discovery_has(x->target.path)) {
+    } else if (discovery_has(x->target.path) && (str_is(x->method, "GET") || is_about_groups(x->target.path))) {
         answer_discovery(x);
+    } else if (discovery_has(x->target.path)) {
+        x->err.kind = x->err.name = "";
+        err_set(&x->err, ERR_METHOD_NOT_ALLOWED, "the server does not allow this method on the requested resource");
+        answer_error(x, NULL);
     } else if (get && str_starts(x->target.path, STR("/openapi/"))) {
         answer_openapi(x);
     } else if (route_missing_is_plain(x->target.path)) {
@@ -112,10 +128,20 @@ static void settled(struct operation *op)
     exchange_settled(x);
 }
 
+/* Upstream has tables of what can be listed, its status and its scale. */
+static bool has_table(const struct exchange *x)
+{
+    const struct subresource *sub = x->at.subresource;
+    if (sub)
+        return strcmp(sub->name, "status") == 0 || strcmp(sub->name, "scale") == 0;
+    return x->at.resource->verbs & VERB_LIST;
+}
+
 static bool negotiate(struct exchange *x, enum accept_place place)
 {
-    const char *go_type = arena_printf(&x->arena, "%.*sList", STR_ARG(x->at.resource->kind));
-    if (!negotiate_answer(accept_of(x), place, go_type, &x->form, &x->err))
+    if (place == ACCEPT_OBJECT && !has_table(x))
+        place = ACCEPT_UNTABLED;
+    if (!negotiate_answer(accept_of(x), place, &x->form, &x->err))
         return true;
     answer_error(x, NULL);
     return false;
@@ -166,9 +192,11 @@ static void answer_too_large_version(struct exchange *x, uint64_t version)
 static void serve_get(struct exchange *x)
 {
     uint64_t version;
-    if (!negotiate(x, ACCEPT_OBJECT) || !check_include(x))
+    if (!negotiate(x, ACCEPT_OBJECT))
         return;
     if (lists_read_version(target_get(&x->target, "resourceVersion"), false, &version, &x->err)) {
+        if (str_is(x->at.resource->plural, "events")) /* no cache lies before them, which words it differently */
+            err_set(&x->err, ERR_BAD_REQUEST, "invalid resource version: %s", x->err.message);
         answer_error(x, NULL);
         return;
     }
@@ -296,7 +324,8 @@ static bool read_body_media(struct exchange *x)
 
 bool dispatch_begin_create(struct exchange *x)
 {
-    if (!negotiate(x, ACCEPT_OBJECT) || !check_include(x) || !read_body_media(x) || !read_write_options(x, WRITE_CREATE))
+    if (!negotiate(x, ACCEPT_OBJECT) || !read_body_media(x) ||
+        !read_write_options(x, WRITE_CREATE))
         return false;
     prepare_operation(x);
     return true;
@@ -310,7 +339,7 @@ static void serve_create(struct exchange *x)
 
 static void serve_update(struct exchange *x)
 {
-    if (!negotiate(x, ACCEPT_OBJECT) || !check_include(x) || !read_body_media(x) || !read_write_options(x, WRITE_UPDATE))
+    if (!negotiate(x, ACCEPT_OBJECT) || !read_body_media(x) || !read_write_options(x, WRITE_UPDATE))
         return;
     prepare_operation(x);
     registry_update(&x->op);
@@ -318,16 +347,22 @@ static void serve_update(struct exchange *x)
 
 static void serve_patch(struct exchange *x)
 {
-    if (!negotiate(x, ACCEPT_OBJECT) || !check_include(x))
-        return;
     if (negotiate_patch(headers_get(&x->head->headers, "content-type"), &x->op.patch_form, &x->err)) {
         answer_error(x, NULL);
         return;
     }
-    if (!read_write_options(x, x->op.patch_form == PATCH_FORM_APPLY ? WRITE_APPLY : WRITE_PATCH))
+    if (!negotiate(x, ACCEPT_OBJECT) || !read_write_options(x, x->op.patch_form == PATCH_FORM_APPLY ? WRITE_APPLY : WRITE_PATCH))
         return;
     prepare_operation(x);
     registry_patch(&x->op);
+}
+
+/* Alone of all kinds jobs leave what they made behind, unless the client says what is to become of it. */
+static void warn_of_orphans(struct exchange *x)
+{
+    const struct delete_options *o = &x->op.delete;
+    if (str_is(x->at.resource->plural, "jobs") && !o->propagation_policy.p && o->orphan_dependents == MAYBE_UNSET)
+        warnings_add(&x->op.warnings, ORPHANS_WARNING);
 }
 
 static bool read_delete_options(struct exchange *x)
@@ -336,15 +371,17 @@ static bool read_delete_options(struct exchange *x)
     field_errors_init(&errs, &x->arena);
     if (!read_body_media(x))
         return false;
-    if (!options_read_delete(&x->arena, &x->target, x->op.media, strbuf_str(&x->body), &x->op.delete, &errs, &x->err))
+    if (!options_read_delete(&x->arena, &x->target, x->op.media, strbuf_str(&x->body), &x->op.delete, &errs, &x->err)) {
+        warn_of_orphans(x);
         return true;
+    }
     answer_error(x, &errs);
     return false;
 }
 
 static void serve_delete(struct exchange *x)
 {
-    if (!negotiate(x, ACCEPT_OBJECT) || !check_include(x) || !read_delete_options(x))
+    if (!negotiate(x, ACCEPT_OBJECT) || !read_delete_options(x))
         return;
     prepare_operation(x);
     registry_delete(&x->op);
@@ -353,7 +390,7 @@ static void serve_delete(struct exchange *x)
 static void serve_delete_collection(struct exchange *x)
 {
     struct list_options o;
-    if (!negotiate(x, ACCEPT_LIST) || !read_delete_options(x) || !read_list_options(x, &o))
+    if (!negotiate(x, ACCEPT_LIST) || !read_list_options(x, &o) || !read_delete_options(x))
         return;
     prepare_operation(x);
     collection_delete(x, &o);

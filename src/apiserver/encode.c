@@ -124,6 +124,8 @@ static void add_shown(struct encoder *e, struct str json, struct strbuf *to)
         yaml_from_json(to, json);
     else
         json_add_shown(to, json, e->pretty);
+    if (e->form.as == AS_TABLE && e->form.media == MEDIA_JSON && e->pretty && to->n && to->p[to->n - 1] == '\n')
+        to->n--; /* upstream writes these in another way */
 }
 
 void encode_value(struct encoder *e, const struct type *t, const struct value *v, struct strbuf *to)
@@ -266,20 +268,16 @@ static size_t field_bytes(size_t n)
 static struct str item_message(struct list_encoder *l, struct store_item *item, struct strbuf *scratch)
 {
     struct encoder *e = &l->encoder;
-    struct str bytes;
-    if (is_as_stored(e)) {
-        bytes = stored_proto(e->objects, e->resource, item);
-    } else {
-        strbuf_reset(scratch);
-        add_decoded(e, item, scratch, false);
-        bytes = strbuf_str(scratch);
-    }
+    if (is_as_stored(e))
+        return stored_message(e->objects, e->resource, item);
+    strbuf_reset(scratch);
+    add_decoded(e, item, scratch, false);
     struct arena a;
     struct err err;
     struct proto_envelope envelope;
     arena_init_small(&a);
     err_init(&err, &a);
-    enum err_code rc = proto_open(bytes, &envelope, &err);
+    enum err_code rc = proto_open(strbuf_str(scratch), &envelope, &err);
     assert(rc == ERR_OK);
     arena_fini(&a);
     return envelope.raw;

@@ -49,15 +49,33 @@ static enum err_code check_container(struct exchange *x, const struct value *pod
     return x->err.code;
 }
 
+static const struct value *find(struct exchange *x, struct str name)
+{
+    const struct resource *r = x->at.resource;
+    const struct value *found = stored_get(x->server->o.objects, r, x->route.namespace, name);
+    if (found)
+        return found;
+    x->err.kind = arena_cstr(&x->arena, r->plural);
+    x->err.name = arena_cstr(&x->arena, name);
+    err_set(&x->err, ERR_NOT_FOUND, "%s \"%s\" not found", x->err.kind, x->err.name);
+    return NULL;
+}
+
+/* In "NAME", "NAME:PORT" and "SCHEME:NAME:PORT". */
+static struct str proxied_name(struct str whole)
+{
+    size_t first = str_index(whole, ':');
+    struct str rest = first < whole.n ? str_from(whole, first + 1) : STR("");
+    size_t second = str_index(rest, ':');
+    return second < rest.n ? str_first(rest, second) : str_first(whole, first);
+}
+
 static enum err_code check_pod(struct exchange *x, bool log, bool *ret_empty)
 {
     const struct type *t = schema_type(STR("core/v1.Pod"));
-    const struct value *pod = stored_get(x->server->o.objects, x->at.resource, x->route.namespace, x->route.name);
-    if (!pod) {
-        x->err.kind = "pods";
-        x->err.name = arena_cstr(&x->arena, x->route.name);
-        return err_set(&x->err, ERR_NOT_FOUND, "pods \"%s\" not found", x->err.name);
-    }
+    const struct value *pod = find(x, x->route.name);
+    if (!pod)
+        return x->err.code;
     if (!str_is(x->route.subresource, "portforward") && check_container(x, pod))
         return x->err.code;
     bool placed = value_text(value_path(t, pod, "spec.nodeName")).n > 0;
@@ -70,12 +88,10 @@ static enum err_code check_pod(struct exchange *x, bool log, bool *ret_empty)
 void serve_kubelet(struct exchange *x)
 {
     bool proxy = str_is(x->route.subresource, "proxy"), log = str_is(x->route.subresource, "log"), empty = false;
-    if (!proxy && !log && !headers_get(&x->head->headers, "upgrade").n) {
-        err_set(&x->err, ERR_BAD_REQUEST, "Upgrade request required");
+    if (proxy ? !find(x, proxied_name(x->route.name)) : check_pod(x, log, &empty)) {
         answer_error(x, NULL);
-        return;
-    }
-    if (!proxy && check_pod(x, log, &empty)) {
+    } else if (!proxy && !log && !headers_get(&x->head->headers, "upgrade").n) {
+        err_set(&x->err, ERR_BAD_REQUEST, "Upgrade request required");
         answer_error(x, NULL);
     } else if (empty) {
         answer_bytes(x, 204, NULL, STR(""));

@@ -88,8 +88,12 @@ static enum err_code read_token(struct arena *a, struct str token, int64_t *ret_
     struct value v;
     size_t bad_at;
     struct work work = work_init(CONTINUE_BYTES_MAX);
-    if (token.n > CONTINUE_BYTES_MAX || !base64_decode(a, unpack_token(a, token), &json, &bad_at) ||
-        json_decode_plain(a, &work, json, &v, e) || v.kind != VALUE_MAP)
+    if (token.n > CONTINUE_BYTES_MAX)
+        return bad_token(e, "continue key is not valid");
+    if (!base64_decode(a, unpack_token(a, token), &json, &bad_at))
+        return bad_token(e, arena_printf(a, "continue key is not valid: illegal base64 data at input byte %zu",
+                                         bad_at < token.n ? bad_at : token.n - 1));
+    if (json_decode_plain(a, &work, json, &v, e) || v.kind != VALUE_MAP)
         return bad_token(e, "continue key is not valid");
     const struct value *version = value_member(&v, STR("v")), *rv = value_member(&v, STR("rv"));
     const struct value *start = value_member(&v, STR("start"));

@@ -146,6 +146,11 @@ static bool takes_object(const struct clause *c, enum media m, struct answer_for
     return false;
 }
 
+static bool takes_untabled(const struct clause *c, enum media m, struct answer_form *f)
+{
+    return takes_object(c, m, f) && f->as != AS_TABLE;
+}
+
 typedef bool takes_fn(const struct clause *c, enum media m, struct answer_form *f);
 
 static bool choose(struct str accept, takes_fn *takes, struct answer_form *ret_form)
@@ -191,25 +196,28 @@ static enum err_code check_router(struct str accept, const char *more, struct er
     return err_set(e, ERR_NOT_ACCEPTABLE, "406: Not Acceptable\n\nAvailable representations: " MEDIA_NAMES "%s", more);
 }
 
-enum err_code negotiate_answer(struct str accept, enum accept_place place, const char *go_type,
-                               struct answer_form *ret_form, struct err *e)
+enum err_code negotiate_answer(struct str accept, enum accept_place place, struct answer_form *ret_form, struct err *e)
 {
+    bool one = place == ACCEPT_OBJECT || place == ACCEPT_UNTABLED;
     struct answer_form form;
-    if (check_router(accept, place == ACCEPT_OBJECT ? "" : ", " STREAM_NAMES, e))
+    if (check_router(accept, one ? "" : ", " STREAM_NAMES, e))
         return e->code;
-    if (!choose(accept, takes_object, &form))
+    if (!choose(accept, place == ACCEPT_UNTABLED ? takes_untabled : takes_object, &form))
         return err_set(e, ERR_NOT_ACCEPTABLE, "only the following media types are accepted: " MEDIA_NAMES);
     if (place == ACCEPT_WATCH && form.media == MEDIA_YAML)
         return err_set(e, ERR_NOT_ACCEPTABLE, "only the following media types are accepted: " STREAM_NAMES);
-    if (place == ACCEPT_LIST && form.as == AS_METADATA)
-        return err_set(e, ERR_NOT_ACCEPTABLE,
-                       "you requested PartialObjectMetadata, but the requested object is a list (*%s)",
-                       go_type);
-    if (place == ACCEPT_OBJECT && form.as == AS_METADATA_LIST)
-        return err_set(e, ERR_NOT_ACCEPTABLE,
-                       "you requested PartialObjectMetadataList, but the requested object is not a list (*%s)",
-                           go_type);
     *ret_form = form;
+    return ERR_OK;
+}
+
+enum err_code negotiate_shape(const struct answer_form *form, bool list, const char *go_type, struct err *e)
+{
+    if (list && form->as == AS_METADATA)
+        return err_set(e, ERR_NOT_ACCEPTABLE,
+                       "you requested PartialObjectMetadata, but the requested object is a list (*%s)", go_type);
+    if (!list && form->as == AS_METADATA_LIST)
+        return err_set(e, ERR_NOT_ACCEPTABLE,
+                       "you requested PartialObjectMetadataList, but the requested object is not a list (*%s)", go_type);
     return ERR_OK;
 }
 

@@ -21,12 +21,14 @@ struct answer_form {
     bool pretty;       /* the clause says so */
 };
 
-enum accept_place { ACCEPT_OBJECT, ACCEPT_LIST, ACCEPT_WATCH };
+enum accept_place { ACCEPT_OBJECT, ACCEPT_UNTABLED /* an object of which there is no Table */, ACCEPT_LIST, ACCEPT_WATCH };
 
-/* Of an answer from a resource's path. ERR_NOT_ACCEPTABLE with upstream's texts. A list as AS_METADATA is refused too,
- * and an object as a list: `go_type` is what upstream's text then names, "core.PodList". */
-ERR_MUST_CHECK enum err_code negotiate_answer(struct str accept, enum accept_place place, const char *go_type,
-                                              struct answer_form *ret_form, struct err *e);
+/* Of an answer from a resource's path. ERR_NOT_ACCEPTABLE with upstream's texts. ACCEPT_UNTABLED: what has no table. */
+ERR_MUST_CHECK enum err_code negotiate_answer(struct str accept, enum accept_place place, struct answer_form *ret_form,
+                                              struct err *e);
+/* Upstream looks only at what it is about to send: a list cannot be one object's metadata, nor an object a list of them.
+ * `go_type` is what its text names, "core.PodList". */
+ERR_MUST_CHECK enum err_code negotiate_shape(const struct answer_form *form, bool list, const char *go_type, struct err *e);
 /* Of a Status: whatever can be had without any transformation, else JSON, which upstream then indents. */
 struct answer_form negotiate_error(struct str accept);
 /* Content-Type of an answer. */

@@ -43,7 +43,9 @@ static enum err_code patched(struct operation *op, const struct type *t, const s
     for (unsigned i = 0; i < outcome.n_warnings; i++)
         warnings_add(&op->warnings, "%s", outcome.warnings[i]);
     struct value v = defaults_apply(op->arena, t, &outcome.object);
-    *ret_value = apply_note_update(op->arena, t, live, &v, m);
+    if (t == op->resource->type)
+        return registry_note(op, live, &v, m, ret_value);
+    *ret_value = apply_note_update(op->arena, t, live, &v, m); /* a scale */
     return ERR_OK;
 }
 
@@ -112,7 +114,7 @@ static enum err_code attempt_patch(struct operation *op)
     struct apply_manager m = registry_manager(op);
     struct value live, v, stored;
     const struct value *old = registry_current(op);
-    if (!old && (op->patch_form != PATCH_FORM_APPLY || op->subresource))
+    if (!old && (op->patch_form != PATCH_FORM_APPLY || !registry_makes_absent(op)))
         return registry_not_found(op);
     if (old)
         live = registry_from_stored(op, old);
@@ -122,7 +124,6 @@ static enum err_code attempt_patch(struct operation *op)
         return refuse_uid(op, &v);
     if (registry_settle_namespace(op, &v) || registry_check_name(op, &v) || registry_to_stored(op, &v, &stored))
         return op->err.code;
-    stored = defaults_apply(op->arena, registry_type(op), &stored);
     if (!old)
         return registry_store_new(op, stored);
     if (registry_admit(op, ADMIT_UPDATE, registry_type(op), &stored, old, false))

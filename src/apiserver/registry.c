@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdarg.h>
 
+#include "api/defaults.h"
 #include "api/edit.h"
 #include "apiserver/registry_priv.h"
 #include "codec/json.h"
@@ -70,11 +71,6 @@ const struct kind_rules *registry_kind_rules(const struct operation *op)
 
 /* ---- metadata ---- */
 
-static const char *meta_path(struct arena *a, const char *field)
-{
-    return arena_printf(a, "metadata.%s", field);
-}
-
 const struct value *meta_get(const struct type *t, const struct value *v, const char *field)
 {
     int slot = schema_slot(t, STR("metadata"));
@@ -91,7 +87,9 @@ struct str meta_text(const struct type *t, const struct value *v, const char *fi
 
 struct value meta_set(struct arena *a, const struct type *t, const struct value *v, const char *field, struct value to)
 {
-    return edit_set(a, t, v, meta_path(a, field), to);
+    const struct type *meta = t->fields[schema_slot(t, STR("metadata"))].type;
+    struct value changed = edit_set(a, meta, value_path(t, v, "metadata"), field, to);
+    return edit_set(a, t, v, "metadata", changed);
 }
 
 /* ---- Refusals ---- */
@@ -275,7 +273,12 @@ struct value registry_from_stored(struct operation *op, const struct value *stor
 
 enum err_code registry_to_stored(struct operation *op, const struct value *served, struct value *ret_value)
 {
-    return convert(op->arena, op->resource->type, registry_type(op), served, ret_value, &op->err);
+    const struct type *from = op->resource->type, *to = registry_type(op);
+    if (convert(op->arena, from, to, served, ret_value, &op->err))
+        return op->err.code;
+    if (from != to)
+        *ret_value = defaults_apply(op->arena, to, ret_value);
+    return ERR_OK;
 }
 
 static struct value at_revision(struct operation *op, const struct value *v, uint64_t revision)
@@ -284,11 +287,18 @@ static struct value at_revision(struct operation *op, const struct value *v, uin
     return meta_set(op->arena, registry_type(op), v, "resourceVersion", text);
 }
 
+/* Upstream keeps these as they are written; all others lose what is empty. */
+static bool is_stored_as_json(const struct resource *r)
+{
+    return str_is(r->group, "apiextensions.k8s.io") || str_is(r->group, "apiregistration.k8s.io");
+}
+
 static struct str encoded(struct operation *op, const struct value *v)
 {
     struct strbuf json;
     strbuf_init(&json, STRBUF_NO_MAX);
-    json_encode(&json, registry_type(op), v);
+    struct value kept = is_stored_as_json(op->resource) ? *v : edit_without_empties(op->arena, registry_type(op), v);
+    json_encode(&json, registry_type(op), &kept);
     struct str copy = arena_str(op->arena, strbuf_str(&json));
     strbuf_fini(&json);
     return copy;
@@ -303,13 +313,28 @@ static enum err_code settle_dry_run(struct operation *op, const struct value *v)
     return ERR_OK;
 }
 
-/* Nothing is written when nothing changes; what depends on the write is not either. */
-static bool is_unchanged(struct operation *op, const struct value *v)
+static struct str skip_digits(struct str text)
+{
+    while (text.n && text.p[0] >= '0' && text.p[0] <= '9')
+        text = str_from(text, 1);
+    return text;
+}
+
+/* Nothing is written when nothing changes; what depends on the write is not either. The two states of an object always have
+ * different resourceVersions: are they the same up to there, and behind it? In front of it stand only names. */
+static bool is_unchanged(const struct operation *op, struct str next)
 {
     if (!op->current)
         return false;
-    struct value same = at_revision(op, v, op->current->mod_revision);
-    return str_eq(encoded(op, &same), store_item_value(op->current));
+    const struct str version = STR("\"resourceVersion\":\""), is = store_item_value(op->current);
+    size_t n_min = next.n < is.n ? next.n : is.n, at = 0;
+    while (at < n_min && next.p[at] == is.p[at])
+        at++;
+    while (at && next.p[at - 1] >= '0' && next.p[at - 1] <= '9')
+        at--;
+    if (at < version.n || memcmp(next.p + at - version.n, version.p, version.n) != 0)
+        return false;
+    return str_eq(skip_digits(str_from(next, at)), skip_digits(str_from(is, at)));
 }
 
 /* What has its end before it may be written on a full disk, too, unless that makes it much larger. */
@@ -324,7 +349,9 @@ enum err_code registry_commit(struct operation *op, const struct value *v)
     op->creates = !op->current;
     if (op->write.dry_run || op->delete.dry_run)
         return settle_dry_run(op, v);
-    if (!op->n_also && is_unchanged(op, v)) {
+    struct value next = at_revision(op, v, store_next_revision(store_of(op)));
+    struct str bytes = encoded(op, &next);
+    if (!op->n_also && is_unchanged(op, bytes)) {
         if (op->goes_on) {
             op->phase++;
             run(op);
@@ -335,9 +362,8 @@ enum err_code registry_commit(struct operation *op, const struct value *v)
         registry_settle(op, ERR_OK);
         return ERR_OK;
     }
-    struct value next = at_revision(op, v, store_next_revision(store_of(op)));
     struct store_write w = {
-        .key = op->key, .value = encoded(op, &next), .must = op->current ? STORE_AT_VERSION : STORE_NOT_EXIST,
+        .key = op->key, .value = bytes, .must = op->current ? STORE_AT_VERSION : STORE_NOT_EXIST,
         .revision = op->current ? op->current->mod_revision : 0,
         .ttl_ms = is_event(op->resource) ? op->server->o.event_ttl_ms : 0,
     };

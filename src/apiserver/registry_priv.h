@@ -64,10 +64,16 @@ enum err_code registry_check_name(struct operation *op, const struct value *v);
 enum err_code registry_store_new(struct operation *op, struct value v);
 /* A changed one. `v` has its defaults and managedFields. */
 enum err_code registry_store_changed(struct operation *op, const struct value *old, struct value v);
-/* From the served version to the stored one. */
+/* From the served version to the stored one, which may have defaults of its own. */
 enum err_code registry_to_stored(struct operation *op, const struct value *served, struct value *ret_value);
 struct value registry_from_stored(struct operation *op, const struct value *stored);
 struct apply_manager registry_manager(struct operation *op);
+/* Whether a write may make what is not there, as far as its subresource goes: upstream's statuses follow their kind. */
+bool registry_makes_absent(const struct operation *op);
+/* A new or changed value of the served type, with what `m` wrote noted as its own. That is what upstream's internal version gives
+ * back, which is not always what was sent. */
+enum err_code registry_note(struct operation *op, const struct value *live, const struct value *new,
+                            const struct apply_manager *m, struct value *ret_value);
 /* The request's patch of `live`, a value of the type in which the request speaks, by `m`: with defaults and managedFields. Only
  * an apply patch makes something out of nothing, live = NULL. */
 enum err_code registry_patched(struct operation *op, const struct type *t, const struct apply_manager *m,

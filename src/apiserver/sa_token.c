@@ -101,6 +101,32 @@ enum err_code sa_token_make(struct sa_tokens *t, struct arena *a, const struct s
     return ERR_OK;
 }
 
+static void add_legacy_claim(struct strbuf *to, const char *name, struct str value)
+{
+    strbuf_printf(to, ",\"" LEGACY_CLAIM "%s\":", name);
+    json_add_string(to, value);
+}
+
+enum err_code sa_token_make_legacy(struct sa_tokens *t, struct arena *a, const struct sa_claims *c, struct str *ret_token,
+                                   struct err *e)
+{
+    if (!t->signer)
+        return err_set(e, ERR_UNAVAILABLE, "failed to generate token: there is no key to sign it with");
+    struct strbuf claims;
+    strbuf_init(&claims, STRBUF_NO_MAX);
+    STRBUF_ADD_LIT(&claims, "{\"iss\":\"" LEGACY_ISSUER "\"");
+    add_legacy_claim(&claims, "namespace", c->namespace);
+    add_legacy_claim(&claims, "secret.name", c->secret_name);
+    add_legacy_claim(&claims, "service-account.name", c->name);
+    add_legacy_claim(&claims, "service-account.uid", c->uid);
+    STRBUF_ADD_LIT(&claims, ",\"sub\":");
+    json_add_string(&claims, identity_of_account(a, c->namespace, c->name, c->uid).name);
+    strbuf_add_char(&claims, '}');
+    *ret_token = jwt_sign(a, t->signer, strbuf_str(&claims));
+    strbuf_fini(&claims);
+    return ERR_OK;
+}
+
 /* ---- Claims of a token ---- */
 
 static const struct value *member(const struct value *map, const char *key)

@@ -40,6 +40,9 @@ struct sa_claims {
 /* ERR_UNAVAILABLE without a signing key. */
 ERR_MUST_CHECK enum err_code sa_token_make(struct sa_tokens *t, struct arena *a, const struct sa_claims *c,
                                            struct str *ret_token, struct err *e);
+/* The token of a Secret: `secret_name`, and what there is of the account, count; it never ends. */
+ERR_MUST_CHECK enum err_code sa_token_make_legacy(struct sa_tokens *t, struct arena *a, const struct sa_claims *c,
+                                                  struct str *ret_token, struct err *e);
 /* Signature, issuer, audience, times, and that account and what it is bound to still exist with these uids.
  * ERR_UNAUTHORIZED with upstream's text. Empty audiences: those of the API server; *ret_audiences are the ones that fit. */
 ERR_MUST_CHECK enum err_code sa_token_check(struct sa_tokens *t, struct arena *a, struct stored *o, struct str token,

@@ -117,7 +117,9 @@ static enum err_code store_scale(struct operation *op, const struct value *old, 
     if (check_scale(op, scale))
         return op->err.code;
     if (uid.n && !str_eq(uid, meta_text(t, old, "uid")))
-        return registry_conflict(op, "Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s",
+        return registry_conflict(op, "StorageError: invalid object, Code: 4, Key: %.*s, ResourceVersion: 0, "
+                                 "AdditionalErrorMsg: Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s",
+                                 STR_ARG(op->key),
                                  STR_ARG(err_shown(&op->err, uid)), STR_ARG(meta_text(t, old, "uid")));
     struct value v = edit_set(op->arena, t, old, "spec.replicas", replicas->kind == VALUE_INT ? *replicas : value_int(0));
     v = meta_set(op->arena, t, &v, "resourceVersion", value_string(version));

@@ -26,6 +26,9 @@ struct server_metrics {
     struct kept kept[SERVER_METRICS_KEPT];
     struct arena arena;
     struct counted *counted;
+    struct watched {
+        struct series *events, *bytes; /* NULL until the first event */
+    } *watched; /* one a row of the schema: events come in numbers */
 };
 
 /* ---- Families ---- */
@@ -388,9 +391,14 @@ void server_metrics_watch_event(struct server_metrics *m, const struct resource 
 {
     if (!m->requests)
         return;
-    struct str labels[] = { r->group, r->version, r->plural };
-    series_inc(metric_series(m->watch_events, labels));
-    series_observe(metric_series(m->watch_bytes, labels), (double)bytes);
+    struct watched *w = &m->watched[r - schema_resources];
+    if (!w->events) {
+        struct str labels[] = { r->group, r->version, r->plural };
+        w->events = metric_series(m->watch_events, labels);
+        w->bytes = metric_series(m->watch_bytes, labels);
+    }
+    series_inc(w->events);
+    series_observe(w->bytes, (double)bytes);
 }
 
 void server_metrics_inflight(struct server_metrics *m, uint32_t n_reading, uint32_t n_writing)
@@ -426,6 +434,7 @@ struct server_metrics *server_metrics_new(struct metrics *registry, struct store
     arena_init(&m->arena);
     if (!registry)
         return m;
+    m->watched = ARENA_NEW_N(&m->arena, struct watched, schema_n_resources);
     add_requests(m, registry);
     add_watches(m, registry);
     add_inflight(m, registry);

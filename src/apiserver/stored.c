@@ -16,6 +16,7 @@ struct forms {
     struct selectable *selectable[2]; /* under the stored row, under another one */
     char *proto;
     size_t n_proto;
+    struct str message; /* inside of it, without the envelope */
 };
 
 struct stored {
@@ -54,9 +55,10 @@ struct store *stored_store(const struct stored *o)
 
 const struct resource *stored_resource(const char *plural, const char *group)
 {
+    struct str wanted = str_of(plural), wanted_group = str_of(group);
     for (size_t i = 0; i < schema_n_resources; i++) {
         const struct resource *r = &schema_resources[i];
-        if (r->served && str_eq(r->plural, str_of(plural)) && str_eq(r->group, str_of(group)))
+        if (r->served && str_eq(r->plural, wanted) && str_eq(r->group, wanted_group))
             return r;
     }
     assert(!"a resource of the schema");
@@ -85,23 +87,41 @@ static bool key_has_group(const struct resource *r)
     return str_eq(r->group, STR("apiregistration.k8s.io")) || str_eq(r->group, STR("apiextensions.k8s.io"));
 }
 
+static char *put_text(char *to, struct str text)
+{
+    if (text.n)
+        memcpy(to, text.p, text.n);
+    return to + text.n;
+}
+
+/* A part of a key and its slash; nothing for an empty one. */
+static char *put_part(char *to, struct str part)
+{
+    to = put_text(to, part);
+    return part.n ? put_text(to, STR("/")) : to;
+}
+
+/* /registry/[GROUP/]RESOURCE/[NAMESPACE/][NAME]: every request makes some. */
+static struct str join_key(struct arena *a, const struct resource *r, struct str namespace, struct str name)
+{
+    struct str group = key_has_group(r) ? r->group : STR(""), kind = storage_prefix(r);
+    char *key = arena_alloc(a, sizeof("/registry////") + group.n + kind.n + namespace.n + name.n);
+    char *end = put_part(key, STR("/registry"));
+    end = put_part(end, group);
+    end = put_part(end, kind);
+    end = put_part(end, namespace);
+    end = put_text(end, name);
+    return (struct str){ key, (size_t)(end - key) };
+}
+
 struct str stored_prefix(struct arena *a, const struct resource *r, struct str namespace)
 {
-    bool group = key_has_group(r);
-    const char *prefix = arena_printf(a, "/registry/%.*s%s%.*s/%.*s%s", STR_ARG(group ? r->group : STR("")),
-                                      group ? "/" : "", STR_ARG(storage_prefix(r)), STR_ARG(namespace),
-                                      namespace.n ? "/" : "");
-    return str_of(prefix);
+    return join_key(a, r, namespace, STR(""));
 }
 
 struct str stored_key(struct arena *a, const struct resource *r, struct str namespace, struct str name)
 {
-    struct str prefix = stored_prefix(a, r, r->namespaced ? namespace : STR(""));
-    char *key = arena_alloc(a, prefix.n + name.n);
-    memcpy(key, prefix.p, prefix.n);
-    if (name.n)
-        memcpy(key + prefix.n, name.p, name.n);
-    return (struct str){ key, prefix.n + name.n };
+    return join_key(a, r, r->namespaced ? namespace : STR(""), name);
 }
 
 void stored_read_key(const struct resource *r, struct str key, struct str *ret_namespace, struct str *ret_name)
@@ -232,24 +252,46 @@ const struct selectable *stored_selectable(struct stored *o, const struct resour
     return *at;
 }
 
+static void make_proto(struct forms *f, const struct resource *r, const struct store_item *item)
+{
+    struct arena scratch;
+    struct err e;
+    struct proto_envelope envelope;
+    struct strbuf bytes;
+    arena_init(&scratch);
+    err_init(&e, &scratch);
+    strbuf_init(&bytes, STRBUF_NO_MAX);
+    struct value v = f->arena ? f->value : decode(&scratch, r, item);
+    proto_encode_object(&bytes, convert_stored_type(r->type), &v);
+    f->proto = mem_alloc(bytes.n);
+    f->n_proto = bytes.n;
+    memcpy(f->proto, bytes.p, bytes.n);
+    enum err_code rc = proto_open((struct str){ f->proto, f->n_proto }, &envelope, &e);
+    assert(rc == ERR_OK); /* we made it */
+    f->message = envelope.raw;
+    strbuf_fini(&bytes);
+    arena_fini(&scratch);
+}
+
+static const struct forms *forms_with_proto(const struct resource *r, struct store_item *item)
+{
+    struct forms *f = forms_of(item);
+    if (!f->proto)
+        make_proto(f, r, item);
+    return f;
+}
+
 struct str stored_proto(struct stored *o, const struct resource *r, struct store_item *item)
 {
     (void)o;
-    struct forms *f = forms_of(item);
-    if (!f->proto) {
-        struct arena scratch;
-        arena_init(&scratch);
-        struct value v = f->arena ? f->value : decode(&scratch, r, item);
-        struct strbuf bytes;
-        strbuf_init(&bytes, STRBUF_NO_MAX);
-        proto_encode_object(&bytes, convert_stored_type(r->type), &v);
-        f->proto = mem_alloc(bytes.n);
-        f->n_proto = bytes.n;
-        memcpy(f->proto, bytes.p, bytes.n);
-        strbuf_fini(&bytes);
-        arena_fini(&scratch);
-    }
+    const struct forms *f = forms_with_proto(r, item);
     return (struct str){ f->proto, f->n_proto };
+}
+
+struct str stored_message(struct stored *o, const struct resource *r, struct store_item *item)
+{
+    (void)o;
+    return forms_with_proto(r, item)->message;
 }
 
 const struct value *stored_get(struct stored *o, const struct resource *r, struct str namespace, struct str name)

@@ -41,3 +41,5 @@ const struct value *stored_value(struct stored *o, const struct resource *r, str
 const struct selectable *stored_selectable(struct stored *o, const struct resource *r, struct store_item *item);
 /* Its whole protobuf form, of the stored type; not for kinds that have none. */
 struct str stored_proto(struct stored *o, const struct resource *r, struct store_item *item);
+/* The same without the envelope, as it stands in lists. */
+struct str stored_message(struct stored *o, const struct resource *r, struct store_item *item);

@@ -61,16 +61,16 @@ static void get_component(struct exchange *x)
     x->op.resource = x->at.resource;
     x->op.name = x->route.name;
     registry_not_found(&x->op);
+    x->op.err.kind = "componentstatus"; /* upstream names one of them here */
+    err_set(&x->op.err, ERR_NOT_FOUND, "componentstatus \"%.*s\" not found", STR_ARG(x->route.name));
     answer_operation(x);
 }
 
 static void serve_components(struct exchange *x)
 {
     bool list = x->at.collection;
-    const char *go_type = "ComponentStatusList";
     warnings_add(&x->op.warnings, "v1 ComponentStatus is deprecated in v1.19+");
-    if (negotiate_answer(headers_get(&x->head->headers, "accept"), list ? ACCEPT_LIST : ACCEPT_OBJECT, go_type, &x->form,
-                         &x->err))
+    if (negotiate_answer(headers_get(&x->head->headers, "accept"), list ? ACCEPT_LIST : ACCEPT_OBJECT, &x->form, &x->err))
         answer_error(x, NULL);
     else if (list)
         list_components(x);
@@ -94,9 +94,16 @@ static enum err_code read_question(struct operation *op, const struct type *t, s
 {
     if (registry_decode(op, t, ret_question))
         return op->err.code;
+    struct str given = meta_text(t, ret_question, "namespace");
+    if (op->resource->namespaced && given.n && !str_eq(given, op->namespace))
+        return err_set(&op->err, ERR_BAD_REQUEST,
+                       "the namespace of the provided object does not match the namespace sent on the request");
     *ret_question = defaults_apply(op->arena, t, ret_question);
     if (registry_admit(op, ADMIT_CREATE, t, ret_question, NULL, false))
         return op->err.code;
+    struct apply_manager m = registry_manager(op);
+    m.api_version = str_first(t->name, t->name.n - t->kind.n - 1); /* of the question, whatever it is asked of */
+    *ret_question = apply_note_update(op->arena, t, NULL, ret_question, &m);
     return registry_admit(op, ADMIT_CREATE, t, ret_question, NULL, true);
 }
 

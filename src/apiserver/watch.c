@@ -11,6 +11,7 @@
 
 enum {
     WATCH_PART_BYTES = 64 << 10,    /* written at once to a watcher that is behind */
+    WATCH_EVENTS_AT_ONCE_MAX = 4096, /* that it looks at before others get their turn */
     WATCH_FORMS_MAX = 16,           /* of one event; a further form is made for each watcher anew */
     WATCH_BOOKMARK_MS = 60 * 1000,  /* between two bookmarks, as upstream */
     WATCH_LAST_BOOKMARK_MS = 2000,  /* before the end */
@@ -26,7 +27,7 @@ struct group {
 struct form {
     struct encoder encoder;
     enum event_type type;
-    struct strbuf bytes;
+    struct blob *bytes;
 };
 
 struct watch_hub {
@@ -37,6 +38,7 @@ struct watch_hub {
     struct group *groups; /* one a row of the schema; of a kind in two versions both use the stored one */
     struct form forms[WATCH_FORMS_MAX];
     uint32_t n_forms;
+    struct strbuf scratch;
     uint32_t n_watchers;
 };
 
@@ -46,6 +48,7 @@ struct watcher {
     struct group *group;
     struct watch_options o;
     struct loop_timer timer;
+    struct loop_task task;    /* goes on with what it missed */
     int64_t ends_ms, bookmark_ms;
     struct str prefix;        /* of keys that it wants */
     struct store_watch place; /* while it is not live */
@@ -70,8 +73,7 @@ struct watch_hub *watch_hub_new(struct loop *l, struct stored *objects, struct s
     h->groups = mem_zalloc(schema_n_resources * sizeof(*h->groups));
     for (size_t i = 0; i < schema_n_resources; i++)
         list_init(&h->groups[i].watchers);
-    for (uint32_t i = 0; i < WATCH_FORMS_MAX; i++)
-        strbuf_init(&h->forms[i].bytes, STRBUF_NO_MAX);
+    strbuf_init(&h->scratch, STRBUF_NO_MAX);
     return h;
 }
 
@@ -82,8 +84,7 @@ void watch_hub_free(struct watch_hub *h)
     assert(h->n_watchers == 0);
     for (size_t i = 0; i < schema_n_resources; i++)
         free(h->groups[i].prefix);
-    for (uint32_t i = 0; i < WATCH_FORMS_MAX; i++)
-        strbuf_fini(&h->forms[i].bytes);
+    strbuf_fini(&h->scratch);
     free(h->groups);
     free(h);
 }
@@ -148,6 +149,7 @@ static void release_initial(struct watcher *w)
 void watch_free(struct watcher *w)
 {
     loop_timer_stop(w->hub->loop, &w->timer);
+    loop_task_stop(&w->task);
     list_remove(&w->node);
     release_initial(w);
     strbuf_fini(&w->out);
@@ -218,27 +220,31 @@ static void add_initial(struct watcher *w)
     w->owes_bookmark = false;
 }
 
-/* False: nothing more to tell for now. */
-static bool add_missed(struct watcher *w)
+enum missed { MISSED_NONE, MISSED_SOME, MISSED_MANY };
+
+/* None: there is nothing more to tell for now. Many: others should get their turn first. */
+static enum missed add_missed(struct watcher *w)
 {
     struct store_event ev;
     enum event_type type;
-    while (w->out.n < WATCH_PART_BYTES) {
+    for (uint32_t n = 0; w->out.n < WATCH_PART_BYTES; n++) {
+        if (n == WATCH_EVENTS_AT_ONCE_MAX)
+            return MISSED_MANY;
         enum err_code rc = store_watch_next(store_of(w->hub), &w->place, &ev);
         if (rc == ERR_EXPIRED) {
             w->expired = true;
             add_error(w);
-            return true;
+            return MISSED_SOME;
         }
         if (rc)
-            return false;
+            return MISSED_NONE;
         if (!seen_as(w, &ev, &type))
             continue;
         size_t start = w->out.n;
         add_event(w, &ev, type, &w->out);
         count_event(w, w->out.n - start);
     }
-    return true;
+    return MISSED_SOME;
 }
 
 static bool flush(struct watcher *w)
@@ -252,20 +258,24 @@ static bool flush(struct watcher *w)
 /* As much as the stream takes; live when nothing is left. */
 static void pump(struct watcher *w)
 {
-    bool more = true;
+    enum missed missed = MISSED_SOME;
     while (!w->over && flush(w)) {
         if (w->expired) {
             end(w);
             return;
         }
-        if (!more) {
+        if (missed == MISSED_NONE) {
             w->live = true;
+            return;
+        }
+        if (missed == MISSED_MANY) {
+            loop_defer(w->hub->loop, &w->task);
             return;
         }
         if (w->n_initial || w->owes_bookmark)
             add_initial(w);
         else
-            more = add_missed(w);
+            missed = add_missed(w);
     }
 }
 
@@ -273,6 +283,11 @@ void watch_writable(struct watcher *w)
 {
     if (!w->live)
         pump(w);
+}
+
+static void go_on(struct loop_task *t)
+{
+    watch_writable(LIST_ITEM(t, struct watcher, task));
 }
 
 /* ---- Live ones ---- */
@@ -285,19 +300,27 @@ static struct form *form_for(struct watch_hub *h, const struct watcher *w, enum 
     return NULL;
 }
 
-static struct str bytes_for(struct watch_hub *h, struct watcher *w, const struct store_event *ev, enum event_type type)
+/* Borrowed until the next event. */
+static struct blob *bytes_for(struct watch_hub *h, struct watcher *w, const struct store_event *ev, enum event_type type)
 {
     struct form *f = form_for(h, w, type);
     if (f)
-        return strbuf_str(&f->bytes);
+        return f->bytes;
     if (h->n_forms == WATCH_FORMS_MAX)
-        h->n_forms--;
+        blob_unref(h->forms[--h->n_forms].bytes);
+    strbuf_reset(&h->scratch);
+    add_event(w, ev, type, &h->scratch);
     f = &h->forms[h->n_forms++];
-    f->encoder = w->o.encoder;
-    f->type = type;
-    strbuf_reset(&f->bytes);
-    add_event(w, ev, type, &f->bytes);
-    return strbuf_str(&f->bytes);
+    *f = (struct form){ .encoder = w->o.encoder, .type = type, .bytes = blob_new(strbuf_str(&h->scratch)) };
+    return f->bytes;
+}
+
+static void forget_forms(struct watch_hub *h)
+{
+    while (h->n_forms)
+        blob_unref(h->forms[--h->n_forms].bytes);
+    if (h->scratch.cap > WATCH_PART_BYTES)
+        strbuf_fini(&h->scratch);
 }
 
 /* What the stream does not take is kept, and the watcher goes on from behind this event when it can. */
@@ -306,11 +329,11 @@ static void deliver(struct watch_hub *h, struct watcher *w, const struct store_e
     enum event_type type;
     if (ev->revision <= w->place.after || !seen_as(w, ev, &type))
         return;
-    struct str bytes = bytes_for(h, w, ev, type);
-    count_event(w, bytes.n);
-    if (stream_write(w->o.stream, bytes))
+    struct blob *bytes = bytes_for(h, w, ev, type);
+    count_event(w, bytes->n);
+    if (stream_write_shared(w->o.stream, bytes))
         return;
-    strbuf_add_str(&w->out, bytes);
+    strbuf_add_str(&w->out, blob_str(bytes));
     w->live = false;
     w->place.seq = w->group->place.seq;
 }
@@ -335,12 +358,12 @@ static void poll_group(struct watch_hub *h, struct group *g)
     struct store_event ev;
     enum err_code rc;
     while (!(rc = store_watch_next(store_of(h), &g->place, &ev))) {
-        h->n_forms = 0;
         for (struct list_node *n = list_first(&g->watchers); n; n = list_next(&g->watchers, n)) {
             struct watcher *w = LIST_ITEM(n, struct watcher, node);
             if (w->live)
                 deliver(h, w, &ev);
         }
+        forget_forms(h);
     }
     if (rc == ERR_EXPIRED) {
         expire_group(g);
@@ -453,6 +476,7 @@ struct watcher *watch_begin(struct watch_hub *h, const struct watch_options *o)
     h->n_watchers++;
     w->prefix = stored_prefix(o->arena, stored_row(o->encoder.resource), o->namespace);
     w->timer.fire = fire;
+    w->task.run = go_on;
     int64_t now = loop_now_ms(h->loop);
     w->ends_ms = now + o->seconds * 1000;
     int64_t first = (int64_t)rand_below(&h->rand, WATCH_BOOKMARK_MS); /* not all at the same time */

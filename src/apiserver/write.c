@@ -10,7 +10,11 @@
 #include "http/digest.h"
 
 #define BE_DELETED "object is being deleted: "
-enum { MADE_NAMES_MAX = 8 }; /* as upstream */
+enum {
+    MADE_NAMES_MAX = 8, /* as upstream */
+    UID_BYTES = 16,
+    UID_TEXT_BYTES = 2 * UID_BYTES + 4,
+};
 
 #define MODIFIED "the object has been modified; please apply your changes to the latest version and try again"
 
@@ -68,6 +72,26 @@ struct apply_manager registry_manager(struct operation *op)
                                    .reset_fields = sub ? sub->reset_fields : k->reset_fields };
 }
 
+enum err_code registry_note(struct operation *op, const struct value *live, const struct value *new,
+                            const struct apply_manager *m, struct value *ret_value)
+{
+    const struct type *served = op->resource->type;
+    const struct kind_rules *k = registry_kind_rules(op);
+    struct value v = *new;
+    if (served != registry_type(op)) {
+        struct value stored;
+        if (registry_to_stored(op, &v, &stored))
+            return op->err.code;
+        v = registry_from_stored(op, &stored);
+    }
+    struct rules_context c = registry_rules(op, served);
+    if (k->converted)
+        v = k->converted(&c, &v);
+    struct value noted = apply_note_update(op->arena, served, live, &v, m);
+    *ret_value = meta_set(op->arena, served, new, "managedFields", *meta_get(served, &noted, "managedFields"));
+    return ERR_OK;
+}
+
 /* The namespace of the object is that of the request. */
 enum err_code registry_settle_namespace(struct operation *op, struct value *v)
 {
@@ -104,23 +128,22 @@ const char *registry_new_uid(struct operation *op)
     digest_new_key(b);
     b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
     b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
-    return arena_printf(op->arena, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2],
-                        b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+    static const char digits[] = "0123456789abcdef";
+    char *text = arena_alloc(op->arena, UID_TEXT_BYTES + 1), *to = text;
+    for (int i = 0; i < UID_BYTES; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *to++ = '-';
+        *to++ = digits[b[i] >> 4];
+        *to++ = digits[b[i] & 0xf];
+    }
+    *to = 0;
+    return text;
 }
 
-static struct value first_generation(const struct kind_rules *k)
+/* Kinds that do not count leave what the client says. */
+static bool counts_from_one(const struct kind_rules *k)
 {
-    switch (k->generation) {
-    case GENERATION_SPEC:
-    case GENERATION_SPEC_ANNOTATION:
-    case GENERATION_LABELS:
-    case GENERATION_FIRST:
-        return value_int(1);
-    case GENERATION_NEVER:
-    case GENERATION_CHANGES:
-        break;
-    }
-    return absent;
+    return k->generation != GENERATION_NEVER && k->generation != GENERATION_CHANGES;
 }
 
 static void wipe_system_fields(struct operation *op, const struct type *t, struct value *v)
@@ -151,15 +174,11 @@ static void set_system_fields(struct operation *op, const struct kind_rules *k, 
     struct arena *a = op->arena;
     *v = meta_set(a, t, v, "uid", edit_text(registry_new_uid(op)));
     *v = meta_set(a, t, v, "creationTimestamp", value_time(registry_now_s(op), 0));
-    *v = meta_set(a, t, v, "generation", first_generation(k));
+    if (counts_from_one(k))
+        *v = meta_set(a, t, v, "generation", value_int(1));
     struct str base = meta_text(t, v, "generateName");
     if (base.n && meta_text(t, v, "name").n == 0)
         *v = meta_set(a, t, v, "name", edit_text(make_name(op, base)));
-}
-
-static struct name_errors path_segment(struct str name, bool prefix)
-{
-    return prefix ? name_path_segment_prefix(name) : name_path_segment(name);
 }
 
 static enum err_code check_new(struct operation *op, const struct kind_rules *k, const struct rules_context *c,
@@ -171,7 +190,7 @@ static enum err_code check_new(struct operation *op, const struct kind_rules *k,
     else
         rules_check_meta(c, v, k->name, &op->errs);
     if (op->errs.n == 0)
-        rules_check_meta(c, v, path_segment, &op->errs);
+        rules_check_common_meta(c, v, &op->errs);
     if (op->errs.n)
         return registry_invalid(op, name);
     if (k->warn)
@@ -183,6 +202,7 @@ static enum err_code refuse_existing(struct operation *op, const struct type *t,
 {
     registry_not_found(op); /* names the resource */
     bool going = there && meta_get(t, there, "deletionTimestamp")->kind == VALUE_TIME;
+    op->retry_after_s = made_name ? 1 : 0;
     return err_set(&op->err, ERR_ALREADY_EXISTS, "%s%s \"%.*s\" already exists%s", going ? BE_DELETED : "", op->err.kind,
                    STR_ARG(op->name),
                    made_name ? ", the server was not able to generate a unique name for the object" : "");
@@ -206,7 +226,9 @@ enum err_code registry_store_new(struct operation *op, struct value v)
     uint64_t version;
     if (registry_admit(op, ADMIT_CREATE, t, &v, NULL, false) || check_grants(op, &v, NULL))
         return op->err.code;
-    bool makes_name = meta_text(t, &v, "name").n == 0 && meta_text(t, &v, "generateName").n > 0;
+    if (meta_get(t, &v, "selfLink")->kind != VALUE_ABSENT)
+        v = meta_set(op->arena, t, &v, "selfLink", absent);
+    bool makes_name = meta_text(t, &v, "generateName").n > 0; /* upstream says so of a name that was given, too */
     set_system_fields(op, k, &v);
     if (is_service(op) && service_write_new(op, &v))
         return op->err.code;
@@ -232,10 +254,8 @@ static enum err_code begin_new(struct operation *op, struct value v)
     struct value stored;
     v = defaults_apply(op->arena, served, &v);
     struct apply_manager m = registry_manager(op);
-    v = apply_note_update(op->arena, served, NULL, &v, &m);
-    if (registry_to_stored(op, &v, &stored))
+    if (registry_note(op, NULL, &v, &m, &v) || registry_to_stored(op, &v, &stored))
         return op->err.code;
-    stored = defaults_apply(op->arena, registry_type(op), &stored);
     return registry_store_new(op, stored);
 }
 
@@ -266,6 +286,8 @@ static struct value keep_system_fields(struct operation *op, const struct type *
     struct arena *a = op->arena;
     const struct value *created = meta_get(t, old, "creationTimestamp"), *deleted = meta_get(t, old, "deletionTimestamp");
     const struct value *grace = meta_get(t, old, "deletionGracePeriodSeconds");
+    if (meta_get(t, &v, "selfLink")->kind != VALUE_ABSENT)
+        v = meta_set(a, t, &v, "selfLink", absent);
     if (meta_text(t, &v, "uid").n == 0)
         v = meta_set(a, t, &v, "uid", *meta_get(t, old, "uid"));
     if (created->kind == VALUE_TIME)
@@ -304,7 +326,7 @@ static enum err_code check_version(struct operation *op, const struct kind_rules
 static enum err_code check_changed(struct operation *op, const struct kind_rules *k, const struct sub_rules *sub,
                                    const struct rules_context *c, const struct value *v, const struct value *old)
 {
-    rules_check_meta(c, v, path_segment, &op->errs);
+    rules_check_common_meta(c, v, &op->errs);
     rules_check_meta_update(c, v, old, &op->errs);
     rules_validate_update *validate = sub ? sub->validate_update : k->validate_update;
     if (validate)
@@ -359,12 +381,18 @@ enum err_code registry_store_changed(struct operation *op, const struct value *o
 
 static enum err_code check_uid(struct operation *op, const struct value *v, const struct value *old)
 {
-    struct str given = meta_text(op->resource->type, v, "uid"), is = meta_text(registry_type(op), old, "uid");
+    struct str given = meta_text(op->resource->type, v, "uid");
+    struct str is = old ? meta_text(registry_type(op), old, "uid") : STR("");
     if (given.n == 0 || str_eq(given, is))
         return ERR_OK;
     return registry_conflict(op, "StorageError: invalid object, Code: 4, Key: %.*s, ResourceVersion: 0, "
                              "AdditionalErrorMsg: Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s",
                              STR_ARG(op->key), STR_ARG(err_shown(&op->err, given)), STR_ARG(is));
+}
+
+bool registry_makes_absent(const struct operation *op)
+{
+    return !op->subresource || (is_status(op) && (registry_kind_rules(op)->flags & RULES_CREATE_ON_UPDATE));
 }
 
 static enum err_code attempt_update(struct operation *op)
@@ -376,18 +404,16 @@ static enum err_code attempt_update(struct operation *op)
         return op->err.code;
     v = defaults_apply(op->arena, served, &v);
     const struct value *old = registry_current(op);
-    if (!old && (op->subresource || !(k->flags & RULES_CREATE_ON_UPDATE)))
+    if (!old && (!registry_makes_absent(op) || !(k->flags & RULES_CREATE_ON_UPDATE)))
         return registry_not_found(op);
-    if (!old)
-        return begin_new(op, v);
     if (check_uid(op, &v, old))
         return op->err.code;
+    if (!old)
+        return begin_new(op, meta_set(op->arena, served, &v, "resourceVersion", absent));
     struct value live = registry_from_stored(op, old);
     struct apply_manager m = registry_manager(op);
-    v = apply_note_update(op->arena, served, &live, &v, &m);
-    if (registry_to_stored(op, &v, &stored))
+    if (registry_note(op, &live, &v, &m, &v) || registry_to_stored(op, &v, &stored))
         return op->err.code;
-    stored = defaults_apply(op->arena, registry_type(op), &stored);
     if (registry_admit(op, ADMIT_UPDATE, registry_type(op), &stored, old, false))
         return op->err.code;
     return registry_store_changed(op, old, stored);

@@ -81,7 +81,8 @@ static const struct flag etcd[] = {
     IDLE(BOOL, "encryption-provider-config-automatic-reload", NULL, "Reads that file again when it changes."),
     IDLE(STRING, "etcd-cafile", NULL, "Certificate authority of etcd."),
     IDLE(STRING, "etcd-certfile", NULL, "Client certificate for etcd."),
-    IDLE(DURATION, "etcd-compaction-interval", "5m0s", "How often old revisions are dropped from etcd; 0: never."),
+    ROW(DURATION, etcd_compaction_interval_ns, "etcd-compaction-interval", "5m0s",
+        "How often the store forgets what changed before the last time it did; 0: only when it remembers too much."),
     IDLE(DURATION, "etcd-count-metric-poll-period", "1m0s", "How often objects in etcd are counted."),
     IDLE(DURATION, "etcd-db-metric-poll-interval", "30s", "How often the size of etcd is asked for."),
     IDLE(DURATION, "etcd-healthcheck-timeout", "2s", "How long etcd may take for a health check."),
@@ -346,7 +347,8 @@ static const struct flag berth[] = {
     ROW(STRINGS, controllers, "controllers", "*",
         "Built-in loops that run: * for all, NAME to add one, -NAME to leave one out, nothing (--controllers=) for "
         "none. There are garbage-collector-controller, namespace-controller, "
-        "root-ca-certificate-publisher-controller and serviceaccount-controller."),
+        "root-ca-certificate-publisher-controller and serviceaccount-controller; without the admission plugin ServiceAccount "
+        "the last two run only if they are named."),
     ROW(STRING, data_dir, "data-dir", NULL,
         "Folder of the store; made when it is not there. Without it that of berth's place holder for etcd, if one is at "
         "--etcd-servers, otherwise berth/apiserver below the user's state directory, XDG_STATE_HOME or ~/.local/state."),

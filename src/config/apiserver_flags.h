@@ -32,6 +32,7 @@ struct apiserver_flags {
         storage_initialization_timeout_ns;
     /* Etcd */
     bool enable_garbage_collector;
+    int64_t etcd_compaction_interval_ns;
     struct str storage_backend, storage_media_type;
     /* Secure serving */
     struct ip_addr bind_address;

@@ -197,14 +197,24 @@ void cluster_poll(struct cluster *c)
             tell_initial(c, &c->subscribers.at[i]);
 }
 
-struct value cluster_metadata(struct arena *a, const struct store_item *item)
+static struct value decode(struct arena *a, const struct type *t, const struct store_item *item)
 {
     struct value v;
     struct err e;
     err_init(&e, a);
-    enum err_code rc = json_decode(a, WORK_OWN, schema_type(STR(METADATA_TYPE)), store_item_value(item), NULL, &v, &e);
+    enum err_code rc = json_decode(a, WORK_OWN, t, store_item_value(item), NULL, &v, &e);
     assert(rc == ERR_OK); /* we wrote it */
     return v;
+}
+
+struct value cluster_metadata(struct arena *a, const struct store_item *item)
+{
+    return decode(a, schema_type(STR(METADATA_TYPE)), item);
+}
+
+struct value cluster_value(struct arena *a, const struct resource *r, const struct store_item *item)
+{
+    return decode(a, r->type, item);
 }
 
 struct store_item *cluster_item(struct cluster *c, const struct resource *r, struct str namespace, struct str name)
@@ -227,11 +237,24 @@ struct job {
     struct operation op;
 };
 
+static bool has_cause(const struct operation *op, const char *reason)
+{
+    for (uint32_t i = 0; i < op->n_causes; i++)
+        if (str_is(op->causes[i].reason, reason))
+            return true;
+    return false;
+}
+
 static void job_done(struct operation *op)
 {
     struct job *j = op->context;
     j->cluster->n_under_way--;
-    j->call.done(j->call.context, op->err.code, op->err.message);
+    struct cluster_outcome o = { .code = op->err.code, .message = op->err.message, .item = op->item,
+                                 .namespace_ends = has_cause(op, "NamespaceTerminating") };
+    if (j->call.answered)
+        j->call.answered(j->call.context, &o);
+    if (j->call.done)
+        j->call.done(j->call.context, o.code, o.message);
     operation_fini(op);
     arena_fini(&j->arena);
     free(j);
@@ -299,6 +322,7 @@ static void copy_call(struct job *j, const struct cluster_call *call)
         op->delete.resource_version = arena_str(a, call->resource_version);
     if (call->propagation)
         op->delete.propagation_policy = str_of(call->propagation);
+    op->delete.has_grace_period = call->at_once; /* of zero seconds */
 }
 
 void cluster_begin(struct cluster *c, const struct cluster_call *call)

@@ -32,6 +32,9 @@ void cluster_watch(struct cluster *c, const struct resource *r, cluster_changed 
 
 /* metadata alone, decoded into the arena: a value of meta/v1.PartialObjectMetadata. */
 struct value cluster_metadata(struct arena *a, const struct store_item *item);
+/* The whole of it, of the resource's type. Unlike stored_value nothing is kept with the item: for kinds of which there are
+ * many. */
+struct value cluster_value(struct arena *a, const struct resource *r, const struct store_item *item);
 /* NULL: none. */
 struct store_item *cluster_item(struct cluster *c, const struct resource *r, struct str namespace, struct str name);
 /* The row that an owner reference means, or NULL. */
@@ -41,6 +44,14 @@ const struct resource *cluster_resource_of_kind(struct str api_version, struct s
 
 enum cluster_verb { CLUSTER_CREATE, CLUSTER_UPDATE, CLUSTER_PATCH_MERGE, CLUSTER_PATCH_STRATEGIC, CLUSTER_DELETE };
 
+/* What came of a call; good within the callback. */
+struct cluster_outcome {
+    enum err_code code;
+    const char *message;     /* of a failure */
+    struct store_item *item; /* the object as it is stored now; NULL: none */
+    bool namespace_ends;     /* refused because the namespace takes nothing new any more */
+};
+
 struct cluster_call {
     enum cluster_verb verb;
     const char *controller; /* system:serviceaccount:kube-system:CONTROLLER */
@@ -48,11 +59,14 @@ struct cluster_call {
     const char *subresource; /* NULL: the object itself */
     struct str namespace, name;
     const struct value *object; /* to create or update, of the resource's type */
-    struct str patch;           /* JSON */
+    struct str patch;           /* JSON; to create without `object`: the body */
     struct str uid, resource_version; /* preconditions of a deletion; empty: none */
     const char *propagation;          /* of a deletion: "Background"; NULL: not said */
+    bool at_once;                     /* of a deletion: without a grace period */
     /* The outcome; `message` is good within the callback. */
     void (*done)(void *context, enum err_code code, const char *message);
+    /* Told before `done` to those who want more; either may be NULL. */
+    void (*answered)(void *context, const struct cluster_outcome *outcome);
     void *context;
 };
 

@@ -6,10 +6,29 @@
 #include "base/str.h"
 
 const struct controller_row controller_rows[] = {
+    { "clusterrole-aggregation-controller", role_aggregation_start, role_aggregation_stop },
+    { "cronjob-controller", cronjob_controller_start, cronjob_controller_stop },
+    { "deployment-controller", deployment_controller_start, deployment_controller_stop },
+    { "disruption-controller", disruption_controller_start, disruption_controller_stop },
+    { "endpoints-controller", endpoints_controller_start, endpoints_controller_stop },
+    { "endpointslice-controller", endpointslice_controller_start, endpointslice_controller_stop },
     { "garbage-collector-controller", garbage_collector_start, garbage_collector_stop },
+    { "job-controller", job_controller_start, job_controller_stop },
     { "namespace-controller", namespace_controller_start, namespace_controller_stop },
+    { "node-lifecycle-controller", node_lifecycle_start, node_lifecycle_stop },
+    { "persistentvolume-binder-controller", volume_binder_start, volume_binder_stop },
+    { "persistentvolume-protection-controller", volume_protection_start, volume_protection_stop },
+    { "persistentvolumeclaim-protection-controller", claim_protection_start, claim_protection_stop },
+    { "pod-garbage-collector-controller", pod_gc_start, pod_gc_stop },
+    { "replicaset-controller", replica_set_controller_start, replica_set_controller_stop },
+    { "replicationcontroller-controller", replication_controller_start, replication_controller_stop },
+    { "resourcequota-controller", resource_quota_controller_start, resource_quota_controller_stop },
     { "root-ca-certificate-publisher-controller", root_ca_publisher_start, root_ca_publisher_stop },
     { "serviceaccount-controller", service_account_controller_start, service_account_controller_stop },
+    { "serviceaccount-token-controller", token_secrets_start, token_secrets_stop },
+    { "statefulset-controller", statefulset_controller_start, statefulset_controller_stop },
+    { "taint-eviction-controller", taint_eviction_start, taint_eviction_stop },
+    { "ttl-after-finished-controller", ttl_controller_start, ttl_controller_stop },
     { 0 },
 };
 
@@ -19,6 +38,8 @@ struct controllers {
     const struct controller_row *rows[CONTROLLERS_MAX];
     void *running[CONTROLLERS_MAX];
     size_t n;
+    struct pod_index *pods, *replica_sets;
+    struct events *events;
 };
 
 /* Also what they were called before they had full names: "namespace", "garbagecollector". */
@@ -27,10 +48,28 @@ static bool names(const char *word, const char *name)
     static const struct {
         const char *alias, *name;
     } aliases[] = {
+        { "clusterrole-aggregation", "clusterrole-aggregation-controller" },
+        { "cronjob", "cronjob-controller" },
+        { "deployment", "deployment-controller" },
+        { "disruption", "disruption-controller" },
+        { "endpoint", "endpoints-controller" },
+        { "endpointslice", "endpointslice-controller" },
         { "garbagecollector", "garbage-collector-controller" },
+        { "job", "job-controller" },
         { "namespace", "namespace-controller" },
+        { "nodelifecycle", "node-lifecycle-controller" },
+        { "persistentvolume-binder", "persistentvolume-binder-controller" },
+        { "podgc", "pod-garbage-collector-controller" },
+        { "pv-protection", "persistentvolume-protection-controller" },
+        { "pvc-protection", "persistentvolumeclaim-protection-controller" },
+        { "replicaset", "replicaset-controller" },
+        { "replicationcontroller", "replicationcontroller-controller" },
+        { "resourcequota", "resourcequota-controller" },
         { "root-ca-cert-publisher", "root-ca-certificate-publisher-controller" },
         { "serviceaccount", "serviceaccount-controller" },
+        { "serviceaccount-token", "serviceaccount-token-controller" },
+        { "statefulset", "statefulset-controller" },
+        { "ttl-after-finished", "ttl-after-finished-controller" },
     };
     for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
         if (strcmp(word, aliases[i].alias) == 0)
@@ -68,7 +107,10 @@ enum err_code controllers_new(const struct controllers_options *o, struct contro
         if (!is_known(*c))
             return err_set(e, ERR_BAD_REQUEST, "\"%s\" is not in the list of known controllers", *c);
     struct controllers *c = mem_zalloc(sizeof(*c));
-    struct controller_context context = { o->cluster, o->root_ca_pem };
+    c->pods = pod_index_new(o->cluster);
+    c->replica_sets = owned_index_new(o->cluster, stored_resource("replicasets", "apps"));
+    c->events = events_new(o->cluster);
+    struct controller_context context = { o->cluster, o->root_ca_pem, c->pods, c->replica_sets, c->events, o->tokens };
     for (const struct controller_row *r = controller_rows; r->name; r++)
         if (controllers_chooses(o->choice, r->name)) {
             c->rows[c->n] = r;
@@ -84,6 +126,9 @@ void controllers_free(struct controllers *c)
         return;
     for (size_t i = 0; i < c->n; i++)
         c->rows[i]->stop(c->running[i]);
+    events_free(c->events);
+    pod_index_free(c->replica_sets);
+    pod_index_free(c->pods);
     free(c);
 }
 

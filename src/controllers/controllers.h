@@ -5,7 +5,8 @@
  * Thread: the store's.    Owns: the controllers and their queues. */
 #pragma once
 
-#include "controllers/cluster.h"
+#include "controllers/event.h"
+#include "controllers/pod_index.h"
 
 struct controllers;
 
@@ -13,6 +14,7 @@ struct controllers_options {
     struct cluster *cluster;
     const char *const *choice; /* of --controllers; ends with NULL; NULL: { "*" } */
     struct str root_ca_pem;    /* what pods trust; empty: nobody is told */
+    struct sa_tokens *tokens;  /* NULL: Secrets get none */
 };
 
 /* Fails for names that nobody knows. */
@@ -27,6 +29,10 @@ bool controllers_chooses(const char *const *choice, const char *name);
 struct controller_context {
     struct cluster *cluster;
     struct str root_ca_pem;
+    /* Shared by all: */
+    struct pod_index *pods, *replica_sets;
+    struct events *events;
+    struct sa_tokens *tokens; /* NULL: none can be made */
 };
 
 struct controller_row {
@@ -44,5 +50,43 @@ void *garbage_collector_start(const struct controller_context *c);
 void garbage_collector_stop(void *own_controller);
 void *service_account_controller_start(const struct controller_context *c);
 void service_account_controller_stop(void *own_controller);
+void *cronjob_controller_start(const struct controller_context *c);
+void cronjob_controller_stop(void *own_controller);
+void *job_controller_start(const struct controller_context *c);
+void job_controller_stop(void *own_controller);
+void *statefulset_controller_start(const struct controller_context *c);
+void statefulset_controller_stop(void *own_controller);
+void *ttl_controller_start(const struct controller_context *c);
+void ttl_controller_stop(void *own_controller);
 void *root_ca_publisher_start(const struct controller_context *c);
 void root_ca_publisher_stop(void *own_controller);
+void *deployment_controller_start(const struct controller_context *c);
+void deployment_controller_stop(void *own_controller);
+void *replica_set_controller_start(const struct controller_context *c);
+void replica_set_controller_stop(void *own_controller);
+void *replication_controller_start(const struct controller_context *c);
+void replication_controller_stop(void *own_controller);
+void *endpoints_controller_start(const struct controller_context *c);
+void endpoints_controller_stop(void *own_controller);
+void *endpointslice_controller_start(const struct controller_context *c);
+void endpointslice_controller_stop(void *own_controller);
+void *disruption_controller_start(const struct controller_context *c);
+void disruption_controller_stop(void *own_controller);
+void *resource_quota_controller_start(const struct controller_context *c);
+void resource_quota_controller_stop(void *own_controller);
+void *node_lifecycle_start(const struct controller_context *c);
+void node_lifecycle_stop(void *own_controller);
+void *taint_eviction_start(const struct controller_context *c);
+void taint_eviction_stop(void *own_controller);
+void *pod_gc_start(const struct controller_context *c);
+void pod_gc_stop(void *own_controller);
+void *volume_binder_start(const struct controller_context *c);
+void volume_binder_stop(void *own_controller);
+void *claim_protection_start(const struct controller_context *c);
+void claim_protection_stop(void *own_controller);
+void *volume_protection_start(const struct controller_context *c);
+void volume_protection_stop(void *own_controller);
+void *role_aggregation_start(const struct controller_context *c);
+void role_aggregation_stop(void *own_controller);
+void *token_secrets_start(const struct controller_context *c);
+void token_secrets_stop(void *own_controller);

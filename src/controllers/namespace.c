@@ -14,7 +14,12 @@
 
 #define CONTROLLER "namespace-controller"
 
-enum { FIRST_LOOK_MS = 1000, LOOK_AGAIN_MS = 5000, DELETIONS_AT_ONCE_MAX = 200 };
+enum {
+    FIRST_LOOK_MS = 1000,
+    LOOK_AGAIN_MS = 5000,
+    DELETIONS_AT_ONCE_MAX = 200,
+    FINALIZERS_TOLD_MAX = 64, /* different ones; others hold it as well, and are not named */
+};
 
 struct namespace_controller {
     struct cluster *cluster;
@@ -38,8 +43,14 @@ struct left {
     size_t n;
 };
 
+struct holder {
+    struct str finalizer;
+    size_t n; /* objects that have it */
+};
+
 struct contents {
     VEC(struct left) left;
+    VEC(struct holder) holders;
     VEC(struct store_item *) items; /* that nobody has deleted yet */
     VEC(const struct resource *) rows; /* of those */
     bool waits; /* something holds what was deleted */
@@ -50,11 +61,25 @@ static bool is_deletable(const struct resource *r)
     return r->served && r->type && r->namespaced && r->verbs & VERB_DELETE && r->verbs & VERB_LIST && stored_row(r) == r;
 }
 
+static void count_finalizer(struct contents *c, struct str name)
+{
+    for (size_t i = 0; i < c->holders.n; i++)
+        if (str_eq(c->holders.at[i].finalizer, name)) {
+            c->holders.at[i].n++;
+            return;
+        }
+    if (c->holders.n < FINALIZERS_TOLD_MAX)
+        vec_push(&c->holders, (struct holder){ name, 1 });
+}
+
 static void look_at(struct contents *c, const struct resource *r, struct store_item *item, struct arena *a)
 {
     const struct type *t = schema_type(STR("meta/v1.PartialObjectMetadata"));
     struct value m = cluster_metadata(a, item);
     if (value_path(t, &m, "metadata.deletionTimestamp")->kind == VALUE_TIME) {
+        const struct value *list = value_path(t, &m, "metadata.finalizers");
+        for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++)
+            count_finalizer(c, value_text(&list->items[i]));
         c->waits = true;
         return;
     }
@@ -84,6 +109,7 @@ static void look_into(struct namespace_controller *n, struct str namespace, stru
 static void contents_fini(struct contents *c)
 {
     vec_fini(&c->left);
+    vec_fini(&c->holders);
     vec_fini(&c->items);
     vec_fini(&c->rows);
 }
@@ -101,19 +127,42 @@ static const struct {
     { "NamespaceContentRemaining", "ContentRemoved", "All content successfully removed" },
     { "NamespaceFinalizersRemaining", "ContentHasNoFinalizers", "All content-preserving finalizers finished" },
 };
-enum { N_CONDITIONS = sizeof(conditions) / sizeof(conditions[0]), CONTENT_REMAINING = 3 };
+enum { N_CONDITIONS = sizeof(conditions) / sizeof(conditions[0]), CONTENT_REMAINING = 3, FINALIZERS_REMAINING = 4 };
 
-static const char *remaining_text(struct arena *a, const struct contents *c)
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Sorts the parts, as upstream does. */
+static const char *joined(struct arena *a, const char *first, const char **parts, size_t n)
 {
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
-    STRBUF_ADD_LIT(&text, "Some resources are remaining: ");
-    for (size_t i = 0; i < c->left.n; i++)
-        strbuf_printf(&text, "%s%.*s.%.*s has %zu resource instances", i ? ", " : "", STR_ARG(c->left.at[i].resource->plural),
-                      STR_ARG(c->left.at[i].resource->group), c->left.at[i].n);
+    qsort(parts, n, sizeof(*parts), by_text);
+    strbuf_add_str(&text, str_of(first));
+    for (size_t i = 0; i < n; i++)
+        strbuf_printf(&text, "%s%s", i ? ", " : "", parts[i]);
     const char *copy = arena_cstr(a, strbuf_str(&text));
     strbuf_fini(&text);
     return copy;
+}
+
+static const char *remaining_text(struct arena *a, const struct contents *c)
+{
+    const char **parts = ARENA_NEW_N(a, const char *, c->left.n);
+    for (size_t i = 0; i < c->left.n; i++)
+        parts[i] = arena_printf(a, "%.*s.%.*s has %zu resource instances", STR_ARG(c->left.at[i].resource->plural),
+                                STR_ARG(c->left.at[i].resource->group), c->left.at[i].n);
+    return joined(a, "Some resources are remaining: ", parts, c->left.n);
+}
+
+static const char *finalizers_text(struct arena *a, const struct contents *c)
+{
+    const char **parts = ARENA_NEW_N(a, const char *, c->holders.n);
+    for (size_t i = 0; i < c->holders.n; i++)
+        parts[i] = arena_printf(a, "%.*s in %zu resource instances", STR_ARG(c->holders.at[i].finalizer), c->holders.at[i].n);
+    return joined(a, "Some content in the namespace has finalizers remaining: ", parts, c->holders.n);
 }
 
 static const struct value *old_condition(const struct type *ct, const struct value *list, const char *type)
@@ -130,15 +179,20 @@ static struct value conditions_for(struct namespace_controller *n, struct arena 
     const struct type *ct = schema_type(STR("core/v1.NamespaceCondition"));
     struct value list = { .kind = VALUE_ABSENT };
     for (size_t i = 0; i < N_CONDITIONS; i++) {
-        bool bad = i == CONTENT_REMAINING && c->left.n;
-        const char *status = bad ? "True" : "False", *reason = bad ? "SomeResourcesRemain" : conditions[i].ok_reason;
+        bool content = i == CONTENT_REMAINING && c->left.n, finalizers = i == FINALIZERS_REMAINING && c->holders.n;
+        const char *status = content || finalizers ? "True" : "False", *reason = conditions[i].ok_reason;
+        const char *message = conditions[i].ok_message;
+        if (content || finalizers) {
+            reason = content ? "SomeResourcesRemain" : "SomeFinalizersRemain";
+            message = content ? remaining_text(a, c) : finalizers_text(a, c);
+        }
         const struct value *was = old_condition(ct, old, conditions[i].type);
         bool same = was && str_is(value_text(value_path(ct, was, "status")), status);
         struct value v = value_struct(a, ct);
         v = edit_set(a, ct, &v, "type", edit_text(conditions[i].type));
         v = edit_set(a, ct, &v, "status", edit_text(status));
         v = edit_set(a, ct, &v, "reason", edit_text(reason));
-        v = edit_set(a, ct, &v, "message", edit_text(bad ? remaining_text(a, c) : conditions[i].ok_message));
+        v = edit_set(a, ct, &v, "message", edit_text(message));
         v = edit_set(a, ct, &v, "lastTransitionTime", same ? *value_path(ct, was, "lastTransitionTime")
                                                            : value_time(cluster_now_s(n->cluster), 0));
         list = edit_append(a, &list, v);

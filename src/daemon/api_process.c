@@ -58,6 +58,8 @@ struct process {
     const char *bind_address, *advertise_address, *url;
     struct memory memory;
     struct loop_timer tick, delay;
+    int64_t forget_at_ms;
+    uint64_t forget_up_to; /* the revision at the end of the last interval; 0: before the first */
     uv_async_t store_news;
     uv_signal_t signals[N_SIGNALS];
     uint32_t n_open_handles;
@@ -401,10 +403,28 @@ static int64_t ms(int64_t ns)
     return ns / CLOCK_NS_PER_MS;
 }
 
+/* Whoever switches off what gives pods their service accounts has no use for those accounts, nor for what their tokens come
+ * with: test suites do, and count what is in their namespaces. Controllers that are named run nevertheless. */
+static const char *const *choose_controllers(struct process *p)
+{
+    static const char *const of_accounts[] = { "-serviceaccount-controller", "-root-ca-certificate-publisher-controller" };
+    const struct flag_strings *chosen = &p->flags->controllers, *off = &p->flags->disable_admission_plugins;
+    const char **at = ARENA_NEW_N(&p->arena, const char *, chosen->n + 3);
+    size_t n = 0;
+    for (; n < chosen->n; n++)
+        at[n] = text(p, chosen->at[n]);
+    for (size_t i = 0; i < off->n; i++)
+        if (str_is(off->at[i], "ServiceAccount")) {
+            memcpy(&at[n], of_accounts, sizeof(of_accounts));
+            break;
+        }
+    return at;
+}
+
 static void make_server(struct process *p)
 {
     const struct apiserver_flags *f = p->flags;
-    p->controllers_choice = texts(p, &f->controllers);
+    p->controllers_choice = choose_controllers(p);
     struct apiserver_options o = {
         .loop = p->loop,
         .store = p->store,
@@ -437,7 +457,7 @@ static enum err_code make_controllers(struct process *p, struct err *e)
 {
     p->cluster = cluster_new(p->server, p->loop, p->objects);
     struct controllers_options o = { .cluster = p->cluster, .choice = p->controllers_choice,
-                                     .root_ca_pem = p->serving.cert_pem };
+                                     .root_ca_pem = p->serving.cert_pem, .tokens = p->tokens };
     if (controllers_new(&o, &p->controllers, e))
         return err_wrap(e, "--controllers");
     return ERR_OK;
@@ -445,10 +465,23 @@ static enum err_code make_controllers(struct process *p, struct err *e)
 
 /* ---- Running ---- */
 
+/* As upstream does with etcd: what is as old as one interval when an interval ends is forgotten, so that lists can be continued
+ * and watches resumed for that long at least, and twice as long at most. */
+static void forget_past(struct process *p)
+{
+    int64_t now_ms = loop_now_ms(p->loop), interval_ms = ms(p->flags->etcd_compaction_interval_ns);
+    if (interval_ms <= 0 || now_ms < p->forget_at_ms)
+        return;
+    store_compact(p->store, p->forget_up_to);
+    p->forget_up_to = store_revision(p->store);
+    p->forget_at_ms = now_ms + interval_ms;
+}
+
 static void tick(struct loop_timer *t)
 {
     struct process *p = LIST_ITEM(t, struct process, tick);
     store_tick(p->store);
+    forget_past(p);
     poll(p);
     memory_tick(&p->memory);
     loop_timer_set(p->loop, &p->tick, loop_now_ms(p->loop) + API_TICK_MS);
@@ -608,7 +641,7 @@ int api_process_run(const struct api_process_options *o)
         KS("berth", o->build.git_commit));
     if (start(&p, &e)) {
         LOG_ERROR(e.message, "command failed");
-        return 1; /* with the process all else ends */
+        exit(1); /* with the process all else ends */
     }
     serve(&p);
     loop_run(p.loop);

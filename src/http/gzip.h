@@ -1,9 +1,9 @@
 /* http/gzip.h - gzip, piece by piece, in both directions.
  *
  * Inflating is bounded: a body may grow to GZIP_RATIO_MAX times its compressed size (beyond the first
- * GZIP_FREE_BYTES), more is an attack. Deflating is level 1, as API servers do.
+ * GZIP_FREE_BYTES), more is an attack. Deflating is for speed (deflate.h), as API servers do.
  *
- * Thread: one at a time.    Owns: zlib's state. */
+ * Thread: one at a time.    Owns: the state of both. */
 #pragma once
 
 #include "base/strbuf.h"

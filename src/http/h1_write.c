@@ -53,7 +53,7 @@ static void frame_body(struct h1 *h, struct strbuf *out, const struct headers *f
     if (given.p && parse_length(given, &h->out_left))
         h->framing = H1_LENGTH;
     else if (s->out_ended && !s->out_has_trailers)
-        add_length(h, out, stream_pending(s).n);
+        add_length(h, out, stream_pending(s));
     else if (h->p.is_server && s->request.version == HTTP_1_0) {
         h->framing = H1_TO_THE_END;
         h->keep_alive = false;
@@ -130,7 +130,7 @@ static void write_request_head(struct h1 *h, struct strbuf *out)
         add_field(out, STR("proxy-authorization"), h->options.proxy_authorization);
     if (upgrade)
         h->framing = H1_HELD;
-    else if (s->out_ended && stream_pending(s).n == 0 && !s->out_has_trailers && !wants_body(r->method))
+    else if (s->out_ended && stream_pending(s) == 0 && !s->out_has_trailers && !wants_body(r->method))
         h->framing = H1_NO_BODY;
     else
         frame_body(h, out, &r->headers);
@@ -154,7 +154,7 @@ void h1_write_error(struct h1 *h, uint16_t status, const char *why)
 static void write_piece(struct h1 *h, struct strbuf *out, size_t max)
 {
     struct stream *s = h->s;
-    struct str piece = str_first(stream_pending(s), max);
+    struct str piece = str_first(stream_piece(s), max);
     size_t n_pulled = piece.n;
     switch (h->framing) {
     case H1_HELD:
@@ -211,8 +211,8 @@ void h1_output(struct proto *p, struct strbuf *out, size_t max)
     }
     if (h->framing == H1_HELD)
         return;
-    while (stream_pending(s).n && out->n < max)
+    while (stream_pending(s) && out->n < max)
         write_piece(h, out, max);
-    if (s->out_ended && stream_pending(s).n == 0)
+    if (s->out_ended && stream_pending(s) == 0)
         write_end(h, out);
 }

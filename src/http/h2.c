@@ -17,6 +17,7 @@
 
 enum {
     CONNECTION_WINDOW_BYTES = 4 << 20,
+    FRAME_HEAD_BYTES = 9,
     GOAWAY_GRACE_MS = 1000, /* between the notice of an end and the end, for requests on their way */
 };
 
@@ -29,6 +30,8 @@ struct h2 {
     int64_t goaway_ms;    /* when the last GOAWAY is due; 0 = none planned */
     bool settings_seen, goaway_final;
     bool deaf; /* a limit was passed: nothing is read any more */
+    struct strbuf *out; /* within h2_output: where frames go, up to about out_max */
+    size_t out_max;
 };
 
 #define OF(user_data) ((struct h2 *)(user_data))
@@ -70,26 +73,24 @@ static void forget(struct h2 *h, struct stream *s)
 
 /* ---- Sending ---- */
 
+/* How much of a body goes into the next frame. */
 static ssize_t read_body(nghttp2_session *session, int32_t id, uint8_t *room, size_t n_room, uint32_t *flags,
                          nghttp2_data_source *source, void *user_data)
 {
     (void)source;
+    (void)room;
     struct h2 *h = OF(user_data);
     struct stream *s = stream_of(h, id);
     if (!s)
         return NGHTTP2_ERR_DEFERRED; /* a reset is on its way */
-    struct str piece = str_first(stream_pending(s), n_room);
-    if (piece.n == 0 && !s->out_ended) {
+    size_t n_pending = stream_pending(s), n = n_pending < n_room ? n_pending : n_room;
+    if (n == 0 && !s->out_ended) {
         s->h2_deferred = true;
         return NGHTTP2_ERR_DEFERRED;
     }
-    if (piece.n) {
-        memcpy(room, piece.p, piece.n);
-        stream_pulled(s, piece.n);
-        h2_guard_earn_window_updates(&h->guard, 2);
-    }
-    if (!s->out_ended || stream_pending(s).n)
-        return (ssize_t)piece.n;
+    *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+    if (!s->out_ended || n < n_pending)
+        return (ssize_t)n;
     *flags |= NGHTTP2_DATA_FLAG_EOF;
     if (s->out_has_trailers) {
         nghttp2_nv *fields = mem_alloc(mem_product(s->out_trailers.n, sizeof(*fields)));
@@ -102,7 +103,24 @@ static ssize_t read_body(nghttp2_session *session, int32_t id, uint8_t *room, si
         nghttp2_submit_trailer(session, id, fields, s->out_trailers.n);
         free(fields);
     }
-    return (ssize_t)piece.n;
+    return (ssize_t)n;
+}
+
+/* Follows read_body at once: the frame goes straight to where the connection takes its output from. */
+static int send_body(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *head, size_t n,
+                     nghttp2_data_source *source, void *user_data)
+{
+    (void)session;
+    (void)source;
+    struct h2 *h = OF(user_data);
+    struct stream *s = stream_of(h, frame->hd.stream_id);
+    assert(s);
+    assert(frame->data.padlen == 0);
+    strbuf_add(h->out, head, FRAME_HEAD_BYTES);
+    stream_pull(s, n, h->out);
+    if (n)
+        h2_guard_earn_window_updates(&h->guard, 2);
+    return h->out->n < h->out_max ? 0 : NGHTTP2_ERR_PAUSE;
 }
 
 struct fields {
@@ -133,7 +151,7 @@ static void add_length(struct stream *s, struct fields *f, const struct headers 
 {
     if (!s->out_ended || s->out_has_trailers || headers_get(h, "content-length").p)
         return;
-    add_field(f, STR("content-length"), number_text(&s->arena, stream_pending(s).n));
+    add_field(f, STR("content-length"), number_text(&s->arena, stream_pending(s)));
 }
 
 static void say_last_goaway(struct h2 *h);
@@ -153,8 +171,8 @@ static void submit_response(struct h2 *h, struct stream *s)
         add_field(&f, STR("date"), date);
     add_fields(&f, &r->headers);
     if (no_body)
-        stream_pulled(s, stream_pending(s).n); /* dropped */
-    bool at_once = no_body || (s->out_ended && stream_pending(s).n == 0 && !s->out_has_trailers);
+        stream_pulled(s, stream_pending(s)); /* dropped */
+    bool at_once = no_body || (s->out_ended && stream_pending(s) == 0 && !s->out_has_trailers);
     if (nghttp2_submit_response(h->session, s->h2_id, f.at, f.n, at_once ? NULL : &body) != 0)
         nghttp2_submit_rst_stream(h->session, NGHTTP2_FLAG_NONE, s->h2_id, NGHTTP2_INTERNAL_ERROR);
     if (headers_has_word(&r->headers, "connection", "close") && !h->goaway_final)
@@ -166,7 +184,7 @@ static void submit_request(struct h2 *h, struct stream *s)
     const struct head *r = &s->request;
     struct fields f = make_room(s, &r->headers);
     nghttp2_data_provider body = { .read_callback = read_body };
-    bool at_once = s->out_ended && stream_pending(s).n == 0 && !s->out_has_trailers;
+    bool at_once = s->out_ended && stream_pending(s) == 0 && !s->out_has_trailers;
     add_field(&f, STR(":method"), r->method);
     add_field(&f, STR(":scheme"), r->scheme);
     add_field(&f, STR(":authority"), r->authority);
@@ -453,6 +471,8 @@ static void h2_input_end(struct proto *p)
 static void h2_output(struct proto *p, struct strbuf *out, size_t max)
 {
     struct h2 *h = (struct h2 *)p;
+    h->out = out;
+    h->out_max = max;
     while (out->n < max) {
         const uint8_t *bytes;
         ssize_t n = nghttp2_session_mem_send(h->session, &bytes);
@@ -462,6 +482,7 @@ static void h2_output(struct proto *p, struct strbuf *out, size_t max)
             break;
         strbuf_add(out, bytes, (size_t)n);
     }
+    h->out = NULL;
     check_done(h);
 }
 
@@ -623,6 +644,7 @@ static void make_session(struct h2 *h)
     nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame_recv);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
+    nghttp2_session_callbacks_set_send_data_callback(callbacks, send_body);
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, on_frame_send);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
     nghttp2_option_set_no_auto_window_update(option, 1);

@@ -93,7 +93,7 @@ void proto_deliver(struct proto *p)
     for (struct list_node *n, *after = list_first(&p->blocked); (n = after);) {
         struct stream *s = LIST_ITEM(n, struct stream, blocked_node);
         after = list_next(&p->blocked, n);
-        if (stream_pending(s).n > p->limits->out_bytes / 2)
+        if (stream_pending(s) > p->limits->out_bytes / 2)
             continue;
         list_remove(n);
         s->out_refused = false;
@@ -117,7 +117,7 @@ static int64_t deadline_of(const struct proto *p, const struct stream *s)
     /* A reader that does not read holds its own clock. */
     if (p->is_server && l->request_ms && !s->in_ended && s->n_in_unread < l->in_window_bytes && !s->out_head_sent)
         deadline_ms = earlier_ms(deadline_ms, s->started_ms + l->request_ms);
-    if (l->write_stall_ms && stream_pending(s).n && (s->out_head_sent || !p->is_server))
+    if (l->write_stall_ms && stream_pending(s) && (s->out_head_sent || !p->is_server))
         deadline_ms = earlier_ms(deadline_ms, s->out_moved_ms + l->write_stall_ms);
     return deadline_ms;
 }

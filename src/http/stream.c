@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "http/stream_priv.h"
 
+enum { OUT_KEPT_BYTES = 16384 };
+
 static const struct stream_events no_events;
 
 struct stream *stream_new(size_t size)
@@ -19,10 +21,19 @@ struct stream *stream_new(size_t size)
     return s;
 }
 
+static void drop_shared(struct stream *s)
+{
+    for (size_t i = s->shared_first; i < s->shared.n; i++)
+        blob_unref(s->shared.at[i]);
+    vec_fini(&s->shared);
+    s->shared_first = s->shared_at = s->n_shared = 0;
+}
+
 void stream_reset(struct stream *s)
 {
     assert(!list_has(&s->node));
     assert(!list_has(&s->blocked_node));
+    drop_shared(s);
     struct arena arena = s->arena;
     struct strbuf out = s->out;
     arena_reset(&arena);
@@ -38,6 +49,7 @@ void stream_free(struct stream *s)
         s->release(s);
     arena_fini(&s->arena);
     strbuf_fini(&s->out);
+    drop_shared(s);
     free(s);
 }
 
@@ -137,26 +149,74 @@ void stream_send_head(struct stream *s, const struct head *response)
     tell_output(s);
 }
 
+static void begin_waiting(struct stream *s)
+{
+    if (stream_pending(s) == 0 && s->proto)
+        s->out_moved_ms = s->proto->now_ms;
+}
+
+/* What was sent already gives its room back, before it is more than what waits: a long body that never comes to rest
+ * stays as small as what is pending. */
+static void close_gap(struct stream *s)
+{
+    size_t n_left = s->out.n - s->out_at;
+    if (s->out_at < n_left || s->out_at == 0)
+        return;
+    memmove(s->out.p, s->out.p + s->out_at, n_left);
+    s->out.n = n_left;
+    s->out_at = 0;
+}
+
+static void append_shared(struct stream *s, struct blob *own_blob)
+{
+    begin_waiting(s);
+    vec_push(&s->shared, own_blob);
+    s->n_shared += own_blob->n;
+}
+
+/* Behind what is shared only what is shared can stand. */
 static void append(struct stream *s, struct str bytes)
 {
-    if (stream_pending(s).n == 0 && s->proto)
-        s->out_moved_ms = s->proto->now_ms; /* it begins to wait now */
+    if (s->n_shared) {
+        append_shared(s, blob_new(bytes));
+        return;
+    }
+    begin_waiting(s);
+    close_gap(s);
     strbuf_add_str(&s->out, bytes);
+}
+
+static bool has_room(struct stream *s)
+{
+    const struct http_limits *limits = s->proto ? s->proto->limits : &http_client_limits;
+    if (stream_pending(s) < limits->out_bytes)
+        return true;
+    s->out_refused = true;
+    if (s->proto && !list_has(&s->blocked_node))
+        list_push(&s->proto->blocked, &s->blocked_node);
+    return false;
 }
 
 bool stream_write(struct stream *s, struct str bytes)
 {
     assert(!s->out_ended);
-    const struct http_limits *limits = s->proto ? s->proto->limits : &http_client_limits;
     if (s->closed || s->detached)
         return true; /* `closed` is on its way: dropped */
-    if (stream_pending(s).n >= limits->out_bytes) {
-        s->out_refused = true;
-        if (s->proto && !list_has(&s->blocked_node))
-            list_push(&s->proto->blocked, &s->blocked_node);
+    if (!has_room(s))
         return false;
-    }
     append(s, bytes);
+    tell_output(s);
+    return true;
+}
+
+bool stream_write_shared(struct stream *s, struct blob *b)
+{
+    assert(!s->out_ended);
+    if (s->closed || s->detached || b->n == 0)
+        return true;
+    if (!has_room(s))
+        return false;
+    append_shared(s, blob_ref(b));
     tell_output(s);
     return true;
 }
@@ -185,17 +245,63 @@ void stream_respond(struct stream *s, uint16_t status, const char *content_type,
     stream_send_head(s, &head);
 }
 
-void stream_pulled(struct stream *s, size_t n)
+struct str stream_piece(const struct stream *s)
+{
+    if (s->out_at < s->out.n)
+        return str_from(strbuf_str(&s->out), s->out_at);
+    return s->n_shared ? str_from(blob_str(s->shared.at[s->shared_first]), s->shared_at) : STR("");
+}
+
+/* A long-lived idle stream keeps no room for its largest write. */
+static void pull_own(struct stream *s, size_t n)
 {
     s->out_at += n;
+    if (s->out_at < s->out.n)
+        return;
+    if (s->out.cap > OUT_KEPT_BYTES)
+        strbuf_fini(&s->out);
+    strbuf_reset(&s->out);
+    s->out_at = 0;
+}
+
+/* Those that are gone leave a gap in front, which is closed before it is more than half. */
+static void pull_shared(struct stream *s, size_t n)
+{
+    s->n_shared -= n;
+    s->shared_at += n;
+    if (s->shared_at < s->shared.at[s->shared_first]->n)
+        return;
+    blob_unref(s->shared.at[s->shared_first++]);
+    s->shared_at = 0;
+    size_t n_left = s->shared.n - s->shared_first;
+    if (s->shared_first < n_left)
+        return;
+    memmove(s->shared.at, s->shared.at + s->shared_first, n_left * sizeof(s->shared.at[0]));
+    s->shared.n = n_left;
+    s->shared_first = 0;
+}
+
+void stream_pulled(struct stream *s, size_t n)
+{
     s->n_out_pulled += n;
     s->out_moved_ms = s->proto->now_ms;
-    if (s->out_at == s->out.n) {
-        /* A long-lived idle stream keeps no room for its largest write. */
-        if (s->out.cap > 16384)
-            strbuf_fini(&s->out);
-        strbuf_reset(&s->out);
-        s->out_at = 0;
+    while (n) {
+        size_t n_piece = str_first(stream_piece(s), n).n;
+        if (s->out_at < s->out.n)
+            pull_own(s, n_piece);
+        else
+            pull_shared(s, n_piece);
+        n -= n_piece;
+    }
+}
+
+void stream_pull(struct stream *s, size_t n, struct strbuf *to)
+{
+    while (n) {
+        struct str piece = str_first(stream_piece(s), n);
+        strbuf_add_str(to, piece);
+        stream_pulled(s, piece.n);
+        n -= piece.n;
     }
 }
 

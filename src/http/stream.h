@@ -15,6 +15,7 @@
  * Thread: the loop's.    Owns: all that it holds; a server's or client's connection owns the stream. */
 #pragma once
 
+#include "base/blob.h"
 #include "base/strbuf.h"
 #include "http/headers.h"
 #include "http/tls.h"
@@ -73,6 +74,8 @@ void stream_consume(struct stream *s, size_t n);
 void stream_send_head(struct stream *s, const struct head *response);
 /* All or nothing; false: wait for `writable`. Never refuses while less than limits.out_bytes wait. */
 bool stream_write(struct stream *s, struct str bytes);
+/* The same with bytes that many streams send: they are not copied, and the stream keeps a reference. */
+bool stream_write_shared(struct stream *s, struct blob *b);
 /* trailers may be NULL. */
 void stream_end(struct stream *s, const struct headers *trailers);
 /* Head, body and end at once; the body may be of any size. content_type may be NULL. */

@@ -1,6 +1,8 @@
 /* http/stream_priv.h - the inside of an exchange, for the protocols and for the client that holds it before. */
 #pragma once
 
+#include "base/blob.h"
+#include "base/vec.h"
 #include "http/proto.h"
 
 struct stream {
@@ -18,8 +20,12 @@ struct stream {
     uint64_t (*filter_consumed)(struct stream *s, size_t n); /* bytes to give back to the protocol */
     void (*release)(struct stream *s); /* what else must go with it; may be NULL */
 
-    struct strbuf out; /* body bytes, from out_at on still to be sent */
+    /* The body to be sent: from out_at on, and behind that what is shared, of the first from shared_at on. */
+    struct strbuf out;
     size_t out_at;
+    VEC(struct blob *) shared;
+    size_t shared_first, shared_at;
+    size_t n_shared; /* bytes */
     uint64_t n_in_unread, n_out_pulled;
     int64_t started_ms, out_moved_ms;
     int64_t deadline_ms;      /* whole exchange; 0 = none */
@@ -44,12 +50,17 @@ void stream_free(struct stream *s);
 /* As new; keeps its memory. Not for streams that stand in something larger. */
 void stream_reset(struct stream *s);
 
-static inline struct str stream_pending(const struct stream *s)
+/* How much of its body waits to be sent. */
+static inline size_t stream_pending(const struct stream *s)
 {
-    return (struct str){ s->out.p ? s->out.p + s->out_at : NULL, s->out.n - s->out_at };
+    return s->out.n - s->out_at + s->n_shared;
 }
-/* n bytes of stream_pending were sent. */
+/* The first bytes of it that stand together; empty when there are none. */
+struct str stream_piece(const struct stream *s);
+/* n bytes of what is pending were sent. */
 void stream_pulled(struct stream *s, size_t n);
+/* Takes n bytes of it. */
+void stream_pull(struct stream *s, size_t n, struct strbuf *to);
 
 /* From the protocols: what came in. */
 void stream_tell_head(struct stream *s);

@@ -42,6 +42,7 @@ static enum err_code invalid(struct request *r, struct str quoted, const char *d
 static enum err_code rejected(struct request *r)
 {
     r->outcome->detail = r->e->message;
+    r->e->kind = r->e->name = ""; /* details are there, and empty */
     return err_set(r->e, ERR_INVALID, REJECTED);
 }
 

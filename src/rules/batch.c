@@ -549,7 +549,7 @@ static const struct sub_rules cron_subs[] = {
 };
 
 const struct kind_rules batch_rules[] = {
-    { .type = "batch/v1.Job", .flags = RULES_ORPHANS, .generation = GENERATION_SPEC,
+    { .type = "batch/v1.Job", .flags = RULES_ORPHANS, .generation = GENERATION_SPEC, .converted = with_labels,
       .prepare_create = job_prepare_create,
       .prepare_update = job_prepare_update, .validate_create = job_validate_create,
       .validate_update = job_validate_update, .warn = job_warn, .reset_fields = workload_reset_status,

@@ -205,7 +205,7 @@ void check_resource_amount(const struct place *entry, struct str name)
     if (quantity_sign(&amount) < 0)
         place_invalid(entry, "must be greater than or equal to 0");
     bool whole = text_is_one_of(name, whole_resources) || is_extended(entry->errs->arena, name);
-    if (whole && quantity_milli(&amount) % 1000 != 0)
+    if (whole && !quantity_passes_as_whole(&amount))
         place_invalid(entry, "must be an integer");
 }
 

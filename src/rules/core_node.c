@@ -9,7 +9,7 @@
 /* ---- Prepare ---- */
 
 /* podCIDR and podCIDRs say the same: the single one goes before the list, and the list begins with it. */
-static struct value with_one_cidr(const struct rules_context *c, const struct value *node)
+struct value node_with_one_cidr(const struct rules_context *c, const struct value *node)
 {
     const struct value *one = value_path(c->type, node, "spec.podCIDR"),
                        *all = value_path(c->type, node, "spec.podCIDRs");
@@ -28,14 +28,14 @@ static struct value without(const struct rules_context *c, const struct value *n
 
 struct value node_prepare_create(const struct rules_context *c, const struct value *new)
 {
-    struct value node = with_one_cidr(c, new);
+    struct value node = node_with_one_cidr(c, new);
     node = without(c, &node, "spec.configSource");
     return without(c, &node, "status.config");
 }
 
 struct value node_prepare_update(const struct rules_context *c, const struct value *new, const struct value *old)
 {
-    struct value node = with_one_cidr(c, new);
+    struct value node = node_with_one_cidr(c, new);
     if (value_path(c->type, old, "spec.configSource")->kind == VALUE_ABSENT)
         node = without(c, &node, "spec.configSource");
     return rules_keep_status(c, &node, old);

@@ -21,7 +21,7 @@ rules_validate_create event_validate_create;
 rules_validate_update event_validate_update;
 
 /* core_secret.c: ConfigMap, Secret */
-rules_prepare_create secret_prepare_create;
+rules_prepare_create secret_prepare_create, node_with_one_cidr;
 rules_prepare_update secret_prepare_update;
 rules_validate_create config_map_validate_create, secret_validate_create;
 rules_validate_update config_map_validate_update, secret_validate_update;

@@ -133,7 +133,8 @@ static const char *check_range(struct arena *a, const struct bounds *b, struct s
     return NULL;
 }
 
-static const char *range_fault(struct arena *a, const struct bounds *b, struct str expr)
+/* Adds the numbers of a range to the bits. CRON_STAR: all there are, said as such. */
+static const char *parse_range(struct arena *a, const struct bounds *b, struct str expr, uint64_t *bits)
 {
     size_t n_parts = 0, n_slashes = count(expr, '/');
     struct str left = expr, ends = next_part(&left, '/', &n_parts);
@@ -150,15 +151,22 @@ static const char *range_fault(struct arena *a, const struct bounds *b, struct s
         if (count(ends, '-') == 0)
             r.end = b->max;
     }
-    return check_range(a, b, expr, r);
+    fault = check_range(a, b, expr, r);
+    if (fault)
+        return fault;
+    bool star = ends.n && (ends.p[0] == '*' || ends.p[0] == '?') && (ends.n == 1 || ends.p[1] == '-');
+    *bits |= star && r.step == 1 ? CRON_STAR : 0;
+    for (uint64_t i = r.start; i <= r.end; i += r.step) /* a step is less than 2^63 */
+        *bits |= 1ULL << i;
+    return NULL;
 }
 
-static const char *field_fault(struct arena *a, const struct bounds *b, struct str field)
+static const char *parse_field(struct arena *a, const struct bounds *b, struct str field, uint64_t *bits)
 {
     size_t n_parts = 0;
     while (field.n) {
         struct str expr = next_part(&field, ',', &n_parts);
-        const char *fault = expr.n ? range_fault(a, b, expr) : NULL;
+        const char *fault = expr.n ? parse_range(a, b, expr, bits) : NULL;
         if (fault)
             return fault;
     }
@@ -199,40 +207,8 @@ static const char *words_fault(struct arena *a, struct str schedule, size_t n_wo
     return fault;
 }
 
-static const char *descriptor_fault(struct arena *a, struct str text)
+static const char *parse_words(struct arena *a, struct str schedule, struct cron_schedule *s)
 {
-    static const char *const known[] = { "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight",
-                                         "@hourly" };
-    static const struct str every = { "@every ", 7 };
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (str_is(text, known[i]))
-            return NULL;
-    if (!str_starts(text, every))
-        return arena_printf(a, "unrecognized descriptor: %.*s", STR_ARG(text));
-    int64_t ns;
-    struct err e;
-    err_init(&e, a);
-    if (!duration_parse(str_from(text, every.n), &ns, &e))
-        return NULL;
-    return arena_printf(a, "failed to parse duration %.*s: %s", STR_ARG(text), e.message);
-}
-
-const char *cron_fault(struct arena *a, struct str schedule)
-{
-    if (str_starts(schedule, STR("TZ=")) || str_starts(schedule, STR("CRON_TZ="))) {
-        size_t space = str_index(schedule, ' '), name = str_index(schedule, '=') + 1;
-        if (space == schedule.n)
-            return "invalid schedule format: runtime error: slice bounds out of range [:-1]";
-        struct str zone = str_range(schedule.p + name, schedule.p + space);
-        const char *fault = zone.n ? time_zone_fault(a, zone) : NULL;
-        if (fault)
-            return arena_printf(a, "provided bad location %.*s: %s", STR_ARG(zone), fault);
-        schedule = str_from(schedule, space);
-        while (schedule.n && is_space(schedule.p[0]))
-            schedule = str_from(schedule, 1);
-    }
-    if (schedule.n && schedule.p[0] == '@')
-        return descriptor_fault(a, schedule);
     struct str left = schedule, words[N_FIELDS], word;
     size_t n_words = 0;
     for (; (word = next_word(&left)).n; n_words++)
@@ -242,8 +218,58 @@ const char *cron_fault(struct arena *a, struct str schedule)
         return words_fault(a, schedule, n_words);
     const char *fault = NULL;
     for (size_t i = 0; !fault && i < N_FIELDS; i++)
-        fault = field_fault(a, &bounds[i], words[i]);
+        fault = parse_field(a, &bounds[i], words[i], &s->bits[i]);
     return fault;
+}
+
+static const char *parse_descriptor(struct arena *a, struct str text, struct cron_schedule *s)
+{
+    static const struct {
+        const char *name, *fields;
+    } known[] = {
+        { "@yearly", "0 0 1 1 *" }, { "@annually", "0 0 1 1 *" }, { "@monthly", "0 0 1 * *" }, { "@weekly", "0 0 * * 0" },
+        { "@daily", "0 0 * * *" },  { "@midnight", "0 0 * * *" }, { "@hourly", "0 * * * *" },
+    };
+    static const struct str every = { "@every ", 7 };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (str_is(text, known[i].name))
+            return parse_words(a, str_of(known[i].fields), s);
+    if (!str_starts(text, every))
+        return arena_printf(a, "unrecognized descriptor: %.*s", STR_ARG(text));
+    int64_t ns;
+    struct err e;
+    err_init(&e, a);
+    if (duration_parse(str_from(text, every.n), &ns, &e))
+        return arena_printf(a, "failed to parse duration %.*s: %s", STR_ARG(text), e.message);
+    s->every_s = ns < 1000000000 ? 1 : ns / 1000000000;
+    return NULL;
+}
+
+const char *cron_parse(struct arena *a, struct str schedule, struct cron_schedule *ret_schedule)
+{
+    *ret_schedule = (struct cron_schedule){ 0 };
+    if (str_starts(schedule, STR("TZ=")) || str_starts(schedule, STR("CRON_TZ="))) {
+        size_t space = str_index(schedule, ' '), name = str_index(schedule, '=') + 1;
+        if (space == schedule.n)
+            return "invalid schedule format: runtime error: slice bounds out of range [:-1]";
+        struct str zone = str_range(schedule.p + name, schedule.p + space);
+        const char *fault = zone.n ? time_zone_fault(a, zone) : NULL;
+        if (fault)
+            return arena_printf(a, "provided bad location %.*s: %s", STR_ARG(zone), fault);
+        ret_schedule->zone = zone.n ? zone : STR("UTC");
+        schedule = str_from(schedule, space);
+        while (schedule.n && is_space(schedule.p[0]))
+            schedule = str_from(schedule, 1);
+    }
+    if (schedule.n && schedule.p[0] == '@')
+        return parse_descriptor(a, schedule, ret_schedule);
+    return parse_words(a, schedule, ret_schedule);
+}
+
+const char *cron_fault(struct arena *a, struct str schedule)
+{
+    struct cron_schedule ignored;
+    return cron_parse(a, schedule, &ignored);
 }
 
 const char *time_zone_fault(struct arena *a, struct str name)

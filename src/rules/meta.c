@@ -119,12 +119,30 @@ static void check_finalizers(struct strs names, const struct field_path *at, str
     }
 }
 
+static struct object_meta check_object_meta(const struct rules_context *c, const struct value *new, name_rule *name,
+                                            struct field_errors *errs)
+{
+    struct field_path at = field_child(NULL, "metadata");
+    struct object_meta meta = read_meta(c->arena, metadata(c->type, new));
+    validate_object_meta(&meta, c->namespaced, name, &at, errs);
+    return meta;
+}
+
 void rules_check_meta(const struct rules_context *c, const struct value *new, name_rule *name, struct field_errors *errs)
 {
     struct field_path at = field_child(NULL, "metadata"), finalizers = field_child(&at, "finalizers");
-    struct object_meta meta = read_meta(c->arena, metadata(c->type, new));
-    validate_object_meta(&meta, c->namespaced, name ? name : name_is_dns_subdomain, &at, errs);
+    struct object_meta meta = check_object_meta(c, new, name ? name : name_is_dns_subdomain, errs);
     check_finalizers(meta.finalizers, &finalizers, errs);
+}
+
+static struct name_errors path_segment(struct str name, bool prefix)
+{
+    return prefix ? name_path_segment_prefix(name) : name_path_segment(name);
+}
+
+void rules_check_common_meta(const struct rules_context *c, const struct value *new, struct field_errors *errs)
+{
+    check_object_meta(c, new, path_segment, errs);
 }
 
 static bool has_text(struct strs list, struct str text)

@@ -121,7 +121,7 @@ static void check_amount(struct str resource, struct str text, const struct fiel
     struct quantity amount = pod_amount(errs->arena, text);
     if (quantity_sign(&amount) < 0)
         field_invalid(errs, at, field_str(text), STR("must be greater than or equal to 0"));
-    if (is_whole(errs->arena, resource) && quantity_milli(&amount) % 1000 != 0)
+    if (is_whole(errs->arena, resource) && !quantity_passes_as_whole(&amount))
         field_invalid(errs, at, field_enum(text), STR("must be an integer"));
 }
 

@@ -87,6 +87,8 @@ struct kind_rules {
     name_rule *name;  /* NULL: name_is_dns_subdomain */
     unsigned flags;
     enum generation_rule generation;
+    /* What becomes of an object where upstream converts it to its internal version, before anybody's fields are noted; or NULL. */
+    rules_prepare_create *converted;
     rules_prepare_create *prepare_create;
     rules_prepare_update *prepare_update;
     rules_validate_create *validate_create;
@@ -113,6 +115,8 @@ extern const struct kind_rules pod_rules[], core_rules[], workload_rules[], batc
 
 /* metadata as a new object must have it, at "metadata". */
 void rules_check_meta(const struct rules_context *c, const struct value *new, name_rule *name, struct field_errors *errs);
+/* What holds of every kind: names that a path can have, and finalizers of whatever name. */
+void rules_check_common_meta(const struct rules_context *c, const struct value *new, struct field_errors *errs);
 /* metadata of a change: name, namespace, uid, creationTimestamp, deletionTimestamp... stay, no new finalizers while
  * it is being deleted; and what rules_check_meta checks of labels, annotations, owners, finalizers, managedFields. */
 void rules_check_meta_update(const struct rules_context *c, const struct value *new, const struct value *old,

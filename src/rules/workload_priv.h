@@ -20,7 +20,7 @@ rules_prepare_create workload_prepare_create;
 rules_prepare_update workload_prepare_update, workload_prepare_status;
 
 /* workload_sets.c: StatefulSet, DaemonSet, ControllerRevision */
-rules_prepare_create stateful_set_prepare_create, daemon_set_prepare_create;
+rules_prepare_create stateful_set_prepare_create, daemon_set_prepare_create, daemon_set_converted;
 rules_prepare_update stateful_set_prepare_update, daemon_set_prepare_update, daemon_set_prepare_status;
 rules_validate_create stateful_set_validate_create, daemon_set_validate_create, revision_validate_create;
 rules_validate_update stateful_set_validate_update, stateful_set_validate_status, daemon_set_validate_update,

@@ -261,6 +261,12 @@ static struct value with_generation(const struct rules_context *c, const struct 
     return edit_set(c->arena, c->type, set, "metadata.annotations", all);
 }
 
+/* A number of the internal version, an annotation of the others. */
+struct value daemon_set_converted(const struct rules_context *c, const struct value *new)
+{
+    return with_generation(c, new, template_generation(c, new));
+}
+
 struct value daemon_set_prepare_create(const struct rules_context *c, const struct value *new)
 {
     struct value set = workload_prepare_create(c, new);

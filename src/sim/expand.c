@@ -606,7 +606,8 @@ static enum err_code expand_object(struct expansion *x, const struct sim_object 
     for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++)
         if (strcmp(o->kind, controllers[i].kind) == 0) {
             /* defaults have made an empty one of a template that was not given */
-            if (sim_field(o, "spec.template.spec.containers")->kind != VALUE_LIST)
+            if (sim_field(o, "spec.template.spec.containers")->kind != VALUE_LIST &&
+                sim_field(o, "spec.template.metadata")->kind != VALUE_STRUCT)
                 return err_set(e, ERR_INVALID, "%s: %s: spec.template.spec is missing", o->origin, owner_text(x, o));
             return controllers[i].expand(x, o, e);
         }

@@ -34,7 +34,7 @@ class Faults:
             self.shared = mmap.mmap(f.fileno(), 16)
 
     def env(self):
-        return {"LD_PRELOAD": FAULTS, "DISK_FAULTS": self.path}
+        return {"LD_PRELOAD": FAULTS, "DISK_FAULTS": self.path, "ASAN_OPTIONS": "verify_asan_link_order=0"}
 
     def fail(self, error, after=0, times=1 << 30):
         self.shared[4:12] = struct.pack("2i", times, error)
@@ -297,12 +297,18 @@ def damaged_files():
     def put_back():
         with open(path, "wb") as f:
             f.write(good)
-    # of several copies in the file, one is current: all of them are spoiled
-    at = good.find(b"look for me 33")
-    while at >= 0:
-        spoil(path, at, b"LOOK")
-        at = good.find(b"look for me 33", at + 1)
+
+    def spoil_all(text, skip, some):
+        """Of several copies in the file, one is current: all of them are spoiled."""
+        at = good.find(text)
+        while at >= 0:
+            spoil(path, at + skip, some)
+            at = good.find(text, at + 1)
+    spoil_all(b"look for me 33", 0, b"LOOK")
     start_fails(server, "a byte of a record", "is damaged", "checksum")
+    put_back()
+    spoil_all(b"berthkv1", 8, b"\x07\x07\x07\x07")
+    start_fails(server, "a newer format", "it has format 117901063, this berth reads format")
     put_back()
     with open(path, "r+b") as f:
         f.truncate(len(good) // 2)

@@ -187,13 +187,26 @@ def as_a_suite_starts_it():
             except OSError:
                 time.sleep(0.02)
         check(answer == b'{"health":"true","reason":""}', "etcd's health", answer)
-        etcd.terminate()
-        check(etcd.wait(LIMIT) == 0, "etcd ends")
         certs = os.path.join(folder, "certs")
         flags = ["--cert-dir=" + certs, "--etcd-servers=http://127.0.0.1:%d" % port, "--allow-privileged=true",
                  "--authorization-mode=RBAC", "--disable-admission-plugins=ServiceAccount",
                  "--service-cluster-ip-range=10.0.0.0/24", "--apiserver-count=2"]
         program = (os.path.join(folder, "kube-apiserver"),)
+        with Server(folder, *flags, program=program, data=False) as s:
+            check(os.path.isdir(folder + "/e/berth") and not os.path.exists(folder + "/.local"), "the store is where etcd's would be", s.text())
+            namespace = {"metadata": {"name": "of-a-suite"}}
+            check(s.ask("/api/v1/namespaces", method="POST", body=namespace)[0] == 201, "a namespace")
+            time.sleep(0.5)
+            for kind in ("serviceaccounts", "configmaps"):
+                found = json.loads(s.ask("/api/v1/namespaces/of-a-suite/" + kind)[1])["items"]
+                check(not found, "nothing is in it that the suite did not make", found)
+        with Server(folder, *flags, program=program, data=False) as s:
+            check(s.ask("/api/v1/namespaces/of-a-suite")[0] == 200, "a second server beside the same etcd goes on")
+        etcd.terminate()
+        check(etcd.wait(LIMIT) == 0, "etcd ends")
+        with Server(folder, *flags, program=program, data=False) as s:
+            check(os.path.isdir(folder + "/.local/state/berth/apiserver"), "without it, where a user's state is", s.text())
+            check(s.ask("/api/v1/namespaces/of-a-suite")[0] == 404, "which is another store")
         with Server(folder, *flags, program=program) as s:
             first = ssl.get_server_certificate(("127.0.0.1", s.port))
             check(s.ask("/healthz", token=None)[0] == 200, "ready for a suite")
@@ -203,6 +216,28 @@ def as_a_suite_starts_it():
             check(s.end() == 0, "it ends")
         with Server(folder, *flags, program=program) as s:
             check(ssl.get_server_certificate(("127.0.0.1", s.port)) == first, "the certificate that lies there is used")
+
+
+def the_past():
+    """What changed long ago is forgotten: lists are not continued from there, nor watches resumed."""
+    with tempfile.TemporaryDirectory() as folder, Server(folder, "--etcd-compaction-interval=1s") as s:
+        page = json.loads(s.ask("/api/v1/namespaces?limit=1")[1])["metadata"]
+        path, until = "/api/v1/namespaces?limit=1&continue=" + page["continue"], time.monotonic() + LIMIT
+        check(s.ask(path)[0] == 200, "at once")
+        number = 0
+        while s.ask(path)[0] == 200 and time.monotonic() < until:
+            number += 1
+            made = {"metadata": {"name": "n%d" % number}}
+            check(s.ask("/api/v1/namespaces/default/configmaps", method="POST", body=made)[0] == 201, "something changes")
+            time.sleep(0.2)
+        code, answer = s.ask(path)
+        status = json.loads(answer)
+        check((code, status.get("reason")) == (410, "Expired"), "a page that comes too late", answer)
+        again = "/api/v1/namespaces?limit=1&continue=" + status["metadata"].get("continue", "")
+        check(s.ask(again)[0] == 200, "from the same name on, as things are now", answer)
+        with s.open("/api/v1/configmaps?watch=true&timeoutSeconds=5&resourceVersion=" + page["resourceVersion"]) as stream:
+            event = json.loads(stream.readline())
+        check((event["type"], event["object"].get("code")) == ("ERROR", 410), "a watch from then", event)
 
 
 def command_lines():
@@ -225,6 +260,7 @@ a_life()
 the_end()
 an_administrator()
 as_a_suite_starts_it()
+the_past()
 command_lines()
 print("%d failures" % failures)
 sys.exit(1 if failures else 0)

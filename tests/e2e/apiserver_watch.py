@@ -13,7 +13,7 @@ import threading
 import time
 
 import api_world
-from api_world import JSON_PATCH, TOKEN, TRUST, Client, Server, Unknown, Watch, check, configmap, eventually, version_of
+from api_world import TOKEN, TRUST, Client, Server, Watch, check, configmap, eventually, version_of
 
 BERTH = sys.argv[1]
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
@@ -246,6 +246,34 @@ def old_versions():
         live.close()
 
 
+def far_behind(n=4800):
+    """More events than a watcher takes in one go, most of them not for it; others begin meanwhile."""
+    with Server(BERTH, memory=True) as server:
+        start = last_version(server)
+
+        def write(k):
+            client, path = Client(server), "%s/far-%d" % (CONFIGMAPS, k)
+            client.post(CONFIGMAPS, configmap("far-%d" % k, labels={"rare": "no"}))
+            for i in range(n // 4 - 1):
+                client.put(path, configmap("far-%d" % k, data={"i": str(i)}, labels={"rare": "yes" if i % 500 == 499 else "no"}))
+        writers = [threading.Thread(target=write, args=(k,)) for k in range(4)]
+        for w in writers:
+            w.start()
+        for w in writers:
+            w.join()
+        last = version_of(Client(server).post(CONFIGMAPS, configmap("end", labels={"rare": "yes"}))[1])
+        watches = [Watch(server, "%s?watch=true&resourceVersion=%d%s" % (CONFIGMAPS, start, q)) for q in ("", "&labelSelector=rare%3Dyes") * 4]
+        newest = version_of(Client(server).post(CONFIGMAPS, configmap("newest", labels={"rare": "yes"}))[1])
+        for w in watches:
+            check(w.wait(lambda es: es and version_of(es[-1]["object"]) == newest), "one that is far behind comes up")
+            w.close()
+        log = watches[0].events
+        versions = [version_of(e["object"]) for e in log]
+        check(len(log) == n + 2 and versions == sorted(set(versions)) and versions[-2:] == [last, newest], "all events, in order", len(log))
+        told = follow(log, lambda o: o["metadata"]["labels"]["rare"] == "yes", {})
+        check(all([shown(e) for e in w.events] == told for w in watches[1::2]), "and those of a selector", len(told))
+
+
 def across_restarts(server):
     client, last = Client(server), 0
     for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGINT):
@@ -278,6 +306,22 @@ def ahead_of_time(server):
     watch.close()
     for i in range(6):
         client.delete(CONFIGMAPS + "/ahead%d" % i)
+
+
+def suspended(server):
+    """A process that stood still goes on: no watch is cut, no event lost, and what was written before is read (etcd 20418)."""
+    client = Client(server)
+    start = last_version(server)
+    watch = Watch(server, "%s?watch=true&resourceVersion=%d" % (CONFIGMAPS, start))
+    before = version_of(client.post(CONFIGMAPS, configmap("before-pause"))[1])
+    server.process.send_signal(signal.SIGSTOP)
+    time.sleep(2)
+    server.process.send_signal(signal.SIGCONT)
+    check(version_of(client.get(CONFIGMAPS + "?resourceVersion=0")[1]) >= before, "nothing is older than before")
+    after = version_of(client.post(CONFIGMAPS, configmap("after-pause"))[1])
+    check(watch.wait(lambda es: len(es) >= 2), "the watch goes on")
+    check([version_of(e["object"]) for e in watch.events] == [before, after], "without a gap", watch.events)
+    watch.close()
 
 
 # ---- Slow ones, and many ----
@@ -406,8 +450,10 @@ def main():
         initial_events(server)
         ahead_of_time(server)
         slow_reader(server)
+        suspended(server)
         across_restarts(server)
     old_versions()
+    far_behind()
     one_stalled_among_many()
     api_world.finish()
 

@@ -123,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     err_init(&e, &a);
     effort_begin(n);
     for (enum accept_place p = ACCEPT_OBJECT; p <= ACCEPT_WATCH; p++)
-        if (negotiate_answer(accept, p, "core.Pod", &form, &e))
+        if (negotiate_answer(accept, p, &form, &e) || negotiate_shape(&form, p == ACCEPT_LIST, "core.Pod", &e))
             tell(&a, &e, NULL);
         else
             check(answer_content_type(&form, p == ACCEPT_WATCH) != NULL);

@@ -3,7 +3,8 @@
 liveparity (tests/peers/live) plays all its scripts, and the clusters of tests/vectors/data, with a scheduler on the real API
 server and records bindings, conditions, nominations, victims, Events, writes, leases, endpoints and exit codes. Here a
 recording of the scheduler under test is compared with one of the real one: made now in the full form, read from
-tests/peers/recordings in the short one. A script or a cluster is one test.
+tests/peers/recordings in the short one. A script or a cluster is one test. Then the same again on berth's API server, with the real
+scheduler and with the one under test.
 
 In a few steps the real scheduler does not agree with itself, see CHANCE: those were recorded several times, and the scheduler under
 test has to do what the real one did in one of them. What does not agree otherwise is recorded again, alone, before it counts: both
@@ -17,14 +18,19 @@ import re
 import subprocess
 import time
 
-from trio import HERE, REAL, Trio, fill
+from trio import HERE, OwnTrio, REAL, Trio, fill
 
 PARTS = [("live-scripts", "stories of waiting, preemption, volumes, extenders, leases, endpoints, flags, lost connections"),
          ("live-vectors", "the recorded clusters, pod by pod, on the real API server")]
+OWN_PARTS = [("apiserver-scripts", "the same stories on berth's API server, with the real scheduler and with the one under test"),
+             ("apiserver-vectors", "the same clusters on berth's API server, with both")]
+# Of the stories, in the short form: those in which the API server has most to do.
+OWN_SHORT = ["script " + name for name in ("plain", "pod-scaled-down", "gates", "event-series", "burst", "preempt", "provision", "deleted-in-prebind",
+                                           "leader", "watch-cut", "server-restart")]
 RECORDINGS = os.path.join(HERE, "recordings")
 CHANCE_FILE = os.path.join(RECORDINGS, "chance.jsonl.gz")
 VECTORS = os.path.join(os.path.dirname(HERE), "vectors", "data", "*.jsonl.gz")
-SAMPLE = 100  # clusters of the short form
+SAMPLE, OWN_SAMPLE = 100, 40  # clusters of the short form
 TRIES_MAX = 2
 
 # Clusters that the real scheduler itself does not play in the same way each time, and why.
@@ -122,34 +128,51 @@ def part_of_recording(part):
     return os.path.join(RECORDINGS, part[len("live-"):] + ".jsonl.gz")
 
 
-def run_part(trio, part, folder, options, results):
-    began = time.monotonic()
-    kept = part_of_recording(part)
-    if options.short:
-        real_path, real = kept, read(kept)
-    else:
-        real_path = os.path.join(folder, part + "-real.jsonl")
-        real = play(trio, REAL, part, folder, part + "-real")
-    sample = SAMPLE if options.short and part == "live-vectors" else None
-    other = play(trio, options.command, part, folder, part + "-other", real_path, sample=sample)
-    if sample:
+def agree(trio, part, folder, label, command, recording, results, again=None, sample=None):
+    """Plays a part with a scheduler and compares it with a recording of the real one on the real API server, a path."""
+    began, real = time.monotonic(), read(recording)
+    other = play(trio, command, part, folder, label, recording, again=again, sample=sample)
+    if again or sample:
         real = {name: one for name, one in real.items() if name in other}
     wrong = never_agree(trio.peers, compare(trio.peers, real, other, folder), other, folder)
     for number in range(2, TRIES_MAX + 1):
         if not wrong:
             break
-        again = {**other, **play(trio, options.command, part, folder, "%s-%d" % (part, number), real_path, again=sorted(wrong))}
+        another = {**other, **play(trio, command, part, folder, "%s-%d" % (label, number), recording, again=sorted(wrong))}
         before = wrong
-        wrong = compare(trio.peers, {n: real[n] for n in before if n in real}, {n: again[n] for n in before if n in again}, folder)
-        wrong = never_agree(trio.peers, wrong, again, folder)
+        wrong = compare(trio.peers, {n: real[n] for n in before if n in real}, {n: another[n] for n in before if n in another}, folder)
+        wrong = never_agree(trio.peers, wrong, another, folder)
         print("agree in try %d: %s" % (number, ", ".join(sorted(set(before) - set(wrong))) or "none"), flush=True)
     played = sorted(set(real) | set(other))
     for name in wrong:
-        results.note("%s: %s" % (part, name), sum(wrong[name].values(), []))
+        results.note("%s: %s" % (label, name), sum(wrong[name].values(), []))
     results.passed += len(played) - len(wrong)
-    print("%s: %d of %d agree (%.0f s)" % (part, len(played) - len(wrong), len(played), time.monotonic() - began), flush=True)
+    print("%s: %d of %d agree (%.0f s)" % (label, len(played) - len(wrong), len(played), time.monotonic() - began), flush=True)
+
+
+def run_part(trio, part, folder, options, results):
+    recording = part_of_recording(part)
     if not options.short:
-        same_as_kept(trio.peers, kept, real, folder)
+        real = play(trio, REAL, part, folder, part + "-real")
+        recording = os.path.join(folder, part + "-real.jsonl")
+    sample = SAMPLE if options.short and part == "live-vectors" else None
+    agree(trio, part, folder, part, options.command, recording, results, sample=sample)
+    if not options.short:
+        same_as_kept(trio.peers, part_of_recording(part), real, folder)
+
+
+def run_own(peers, folder, options, results):
+    """Both schedulers on berth's API server: what they do there is what the real one does on the real one."""
+    parts = [(own, part) for (own, _), (part, _) in zip(OWN_PARTS, PARTS) if options.only.search(own)]
+    if not parts:
+        return
+    with OwnTrio(peers, os.path.join(folder, "own")) as trio:
+        for own, part in parts:
+            for who, command in (("real", REAL), ("berth", options.command)):
+                short = options.short
+                agree(trio, part, folder, "%s, scheduler %s" % (own, who), command, part_of_recording(part), results,
+                      again=OWN_SHORT if short and part == "live-scripts" else None,
+                      sample=OWN_SAMPLE if short and part == "live-vectors" else None)
 
 
 def same_as_kept(peers, kept, real, folder):
@@ -160,6 +183,7 @@ def same_as_kept(peers, kept, real, folder):
 
 
 def run(peers, folder, options, results):
+    run_own(peers, folder, options, results)
     parts = [name for name, _ in PARTS if options.only.search(name)]
     if not parts:
         return

@@ -258,6 +258,8 @@ static void check_also(struct admission_world *w, const struct admission_request
         FAIL("%s", w->e.message);
     CHECK_STR(key, plain_text(&w->arena, value_path(NULL, &plain, "status.used")), str_of(used));
     CHECK_STR(key, value_text(value_path(NULL, &plain, "metadata.uid")), STR("u"));
+    CHECK_STR(key, value_text(value_path(NULL, &plain, "metadata.resourceVersion")),
+              str_of(arena_printf(&w->arena, "%llu", (unsigned long long)store_next_revision(w->store))));
 }
 
 TEST(what_is_used_is_stored_along)

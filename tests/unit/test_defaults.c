@@ -10,24 +10,24 @@ TEST(rows_are_sorted_and_name_fields)
     struct arena a;
     arena_init(&a);
     for (size_t i = 0; i < N_ROWS; i++) {
-        const struct type *t = schema_type(str_of(rows[i].type));
+        const struct type *t = schema_type(rows[i].type);
         if (!t)
-            FAIL("no type %s", rows[i].type);
+            FAIL("no type %s", rows[i].type.p);
         int slot = schema_slot(t, str_of(rows[i].field));
         if (slot < 0)
-            FAIL("%s has no field %s", rows[i].type, rows[i].field);
-        CHECK(i == 0 || strcmp(rows[i - 1].type, rows[i].type) <= 0);
+            FAIL("%s has no field %s", rows[i].type.p, rows[i].field);
+        CHECK(i == 0 || str_cmp(rows[i - 1].type, rows[i].type) <= 0);
         struct value v = literal_value(&a, &t->fields[slot], rows[i].literal);
         bool is_text = t->fields[slot].kind == KIND_STRING;
         if (is_text != (v.kind == VALUE_STRING) && t->fields[slot].kind != KIND_INT_OR_STRING)
-            FAIL("%s.%s: %s", rows[i].type, rows[i].field, rows[i].literal);
+            FAIL("%s.%s: %s", rows[i].type.p, rows[i].field, rows[i].literal);
     }
     for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++)
-        CHECK(schema_type(str_of(objects[i])));
+        CHECK(schema_type(objects[i]));
     for (size_t i = 0; i < sizeof(first_functions) / sizeof(first_functions[0]); i++)
-        CHECK(schema_type(str_of(first_functions[i].type)));
+        CHECK(schema_type(first_functions[i].type));
     for (size_t i = 0; i < sizeof(last_functions) / sizeof(last_functions[0]); i++)
-        CHECK(schema_type(str_of(last_functions[i].type)));
+        CHECK(schema_type(last_functions[i].type));
     arena_fini(&a);
 }
 

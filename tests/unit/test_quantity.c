@@ -216,6 +216,32 @@ TEST(int64_is_there_where_upstream_has_it)
     arena_fini(&arena);
 }
 
+TEST(whole_is_what_an_overflow_leaves_whole)
+{
+    static const struct {
+        const char *name, *text;
+        bool whole;
+    } rows[] = {
+        { "nothing", "0", true },
+        { "a few", "7", true },
+        { "thousandths", "1500m", false },
+        { "thousandths that are whole", "3000m", true },
+        { "too large, stepwise: seen as nothing", "90P", true },
+        { "too large, at once: what is left over counts", "90000000000000000", false },
+        { "too large by millions, at once", "90000000000000k", false },
+    };
+    struct arena a;
+    struct err e;
+    arena_init(&a);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct quantity q;
+        err_init(&e, &a);
+        CHECK(!quantity_parse(&a, str_of(rows[i].text), &q, &e));
+        CHECK_INT(rows[i].name, quantity_passes_as_whole(&q), rows[i].whole);
+    }
+    arena_fini(&a);
+}
+
 TEST(doubles_are_those_of_upstream)
 {
     static const struct {

@@ -73,7 +73,10 @@ static int get(struct world *w, int key)
     char text[16];
     snprintf(text, sizeof(text), "/%03d", key);
     struct store_item *item = store_get(w->s, str_of(text));
-    return item ? (int)strtol(store_item_value(item).p, NULL, 10) : -1;
+    int value = 0;
+    for (size_t i = 0; item && i < item->n_value; i++)
+        value = value * 10 + (store_item_value(item).p[i] - '0');
+    return item ? value : -1;
 }
 
 /* The program's functions are the ones that are called: otherwise all this tests nothing. */
