@@ -29,6 +29,7 @@ from trio import TOKEN, OwnTrio, Trio, find_peers  # noqa: E402
 KNOWN = [(why, re.compile(text, re.S)) for why, text in (
     ("controllers inside kube-apiserver write to these", r"^(customresourcedefinitions|apiservices|flowschemas|prioritylevelconfigurations|servicecidrs|ipaddresses)/"),
     ("controllers inside kube-apiserver write to these", r"GET /apis/(apiextensions|apiregistration|flowcontrol.apiserver).k8s.io/|/(servicecidrs|ipaddresses)"),
+    ("controllers inside kube-apiserver write events", r"^events/.*'manager': 'kube-apiserver'"),
     ("who made the first namespaces owns their finalizers, too", r"/api/v1/(watch/)?namespaces/?(\?[^ ]*)? .*(f:finalizers|f:spec|managedFields|line|frame|pb)"),
     ("the internal version of a DaemonSet has no annotation for its generation", r"deprecated.daemonset.template.generation|^daemonsets/.*(as=Partial|as=Table)"),
     ("methods that are none", r"^anywhere #\d+ \| (FOO|TRACE) "),

@@ -415,6 +415,7 @@ TEST(some_objects_have_no_table)
         { "application/json;as=Table;v=v1;g=meta.k8s.io", ACCEPT_UNTABLED, ERR_NOT_ACCEPTABLE, AS_OBJECT },
         { "application/json;as=Table;v=v1;g=meta.k8s.io,application/json", ACCEPT_UNTABLED, ERR_OK, AS_OBJECT },
         { "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", ACCEPT_UNTABLED, ERR_OK, AS_METADATA },
+        { "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", ACCEPT_UNTABLED, ERR_OK, AS_METADATA_LIST },
     };
     struct arena a;
     arena_init(&a);
