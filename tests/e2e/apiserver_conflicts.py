@@ -217,7 +217,7 @@ def an_answer_that_is_lost(server):
 
 
 def main():
-    with Server(BERTH) as server:
+    with Server(BERTH, flags=["--controllers=serviceaccount-controller"]) as server:  # others would change what is changed here
         client = Client(server)
         check(eventually(lambda: client.get(CORE + "serviceaccounts/default")[0] == 200), "the service account")
         for part in (stale_versions, nothing_is_lost, counted, only_one, budgets, quota_and_ports, an_answer_that_is_lost):
