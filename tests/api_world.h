@@ -39,7 +39,7 @@ static inline enum authz_verdict api_world_may(void *context, struct arena *a, c
     return w->authz ? api_authz_decide(w->authz, a, q, ret_reason) : AUTHZ_ALLOW;
 }
 
-/* Also those that are off by default, but for the two that refuse everything or need a label on every node. */
+/* Also those that are off by default, but for the one that refuses everything. */
 static inline bool api_world_has_plugin(const struct admission_plugin *p)
 {
     return p->standing != PLUGIN_MISSING && strcmp(p->name, "AlwaysDeny") != 0;

@@ -274,7 +274,7 @@ static void check_waiting(struct fuzz *f)
 
 /* ---- An input ---- */
 
-static void finish(struct fuzz *f)
+static void finish(struct fuzz *f, size_t n)
 {
     poll(f);
     check_waiting(f);
@@ -286,7 +286,7 @@ static void finish(struct fuzz *f)
     api_world_poll(&f->world);
     if (!list_is_empty(&f->world.server->exchanges))
         abort();
-    effort_end(&f->world.arena, f->world.arena.n_bytes);
+    effort_end(&f->world.arena, n);
     api_world_fini(&f->world);
 }
 
@@ -312,6 +312,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             play(&f, (uint8_t)record.p[0], str_from(record, 1));
         rest = str_from(rest, record.n + 1);
     }
-    finish(&f);
+    finish(&f, n);
     return 0;
 }

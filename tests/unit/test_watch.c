@@ -171,7 +171,11 @@ TEST(a_client_that_does_not_read_gets_all_of_it_later_or_an_error)
         slow.deaf = false;
         connection_run(&slow);
         const char *all = told(&w, &slow);
+        int n_told = 0;
+        for (const char *at = all; (at = strstr(at, "ADDED c")); at++)
+            n_told++;
         CHECK_INT("all is told", strstr(all, "ADDED c19@") != NULL, !overtaken);
+        CHECK(overtaken ? n_told < N : n_told == N); /* nothing twice */
         CHECK_INT("or an error", strstr(all, "ERROR") != NULL, overtaken);
         finish(&w, &slow);
     }
