@@ -42,7 +42,7 @@ int64_t number_in(const struct type *t, const struct value *v, const char *path,
 const struct value *condition_find(const struct value *list, const char *type);
 struct str condition_text(const struct value *condition, const char *field);
 /* As upstream's SetDeploymentCondition: one with the same status and reason stays as it is. */
-struct value condition_set(struct arena *a, const struct value *list, const char *type, const char *status, const char *reason,
+struct value rollout_condition_set(struct arena *a, const struct value *list, const char *type, const char *status, const char *reason,
                            const char *message, int64_t now_s);
 struct value condition_remove(struct arena *a, const struct value *list, const char *type);
 /* The Deployment with one of its conditions set. */

@@ -62,7 +62,7 @@ static struct value put_condition(struct arena *a, const struct value *list, con
     return edit_append(a, &others, condition);
 }
 
-struct value condition_set(struct arena *a, const struct value *list, const char *type, const char *status, const char *reason,
+struct value rollout_condition_set(struct arena *a, const struct value *list, const char *type, const char *status, const char *reason,
                            const char *message, int64_t now_s)
 {
     const struct value *there = condition_find(list, type);
@@ -80,7 +80,7 @@ struct value with_progress(struct arena *a, const struct value *d, const char *s
 {
     const struct value *list = value_path(deployment_type(), d, "status.conditions");
     return edit_set(a, deployment_type(), d, "status.conditions",
-                    condition_set(a, list, PROGRESSING, status, reason, message, now_s));
+                    rollout_condition_set(a, list, PROGRESSING, status, reason, message, now_s));
 }
 
 /* ---- Counts ---- */
@@ -137,9 +137,9 @@ static struct value with_counts(struct rollout *r, const struct sums *s)
 static struct value availability(struct rollout *r, const struct value *list, const struct sums *s)
 {
     if (s->available >= r->wanted - r->max_unavailable)
-        return condition_set(r->arena, list, "Available", "True", "MinimumReplicasAvailable",
+        return rollout_condition_set(r->arena, list, "Available", "True", "MinimumReplicasAvailable",
                              "Deployment has minimum availability.", r->state->now_s);
-    return condition_set(r->arena, list, "Available", "False", "MinimumReplicasUnavailable",
+    return rollout_condition_set(r->arena, list, "Available", "False", "MinimumReplicasUnavailable",
                          "Deployment does not have minimum availability.", r->state->now_s);
 }
 
@@ -202,12 +202,12 @@ static struct value progress(struct rollout *r, const struct value *list, const 
     if (all_new && there && str_is(condition_text(there, "reason"), REASON_AVAILABLE))
         return *list;
     if (rollout_is_complete(r, is))
-        return condition_set(r->arena, list, PROGRESSING, "True", REASON_AVAILABLE,
+        return rollout_condition_set(r->arena, list, PROGRESSING, "True", REASON_AVAILABLE,
                              progress_message(r, "has successfully progressed."), r->state->now_s);
     if (goes_on(r, is))
         return progressing(r, list, there);
     if (has_timed_out(r, condition_find(list, PROGRESSING)))
-        return condition_set(r->arena, list, PROGRESSING, "False", REASON_TIMED_OUT,
+        return rollout_condition_set(r->arena, list, PROGRESSING, "False", REASON_TIMED_OUT,
                              progress_message(r, "has timed out progressing."), r->state->now_s);
     return *list;
 }
