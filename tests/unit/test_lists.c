@@ -165,7 +165,8 @@ TEST(tokens_that_were_not_made_here_are_refused_or_lead_nowhere_else)
     }
     struct list_answer answer;
     CHECK_TEXT("no base64 at all", listed(&w, "default", "continue=!", &answer),
-               arena_printf(&w.arena, "!%d invalid continue token: continue key is not valid", ERR_BAD_REQUEST));
+               arena_printf(&w.arena, "!%d invalid continue token: continue key is not valid: illegal base64 data at input byte 0",
+                            ERR_BAD_REQUEST));
     api_world_fini(&w);
 }
 
