@@ -346,9 +346,8 @@ static const struct flag global[] = {
 static const struct flag berth[] = {
     ROW(STRINGS, controllers, "controllers", "*",
         "Built-in loops that run: * for all, NAME to add one, -NAME to leave one out, nothing (--controllers=) for "
-        "none. There are garbage-collector-controller, namespace-controller, "
-        "root-ca-certificate-publisher-controller and serviceaccount-controller. Beside berth's place holder for etcd * "
-        "is the first two."),
+        "none, as beside a kube-controller-manager. Names are those of kube-controller-manager. Beside berth's place holder "
+        "for etcd * is garbage-collector-controller and namespace-controller."),
     ROW(STRING, data_dir, "data-dir", NULL,
         "Folder of the store; made when it is not there. Without it that of berth's place holder for etcd, if one is at "
         "--etcd-servers, otherwise berth/apiserver below the user's state directory, XDG_STATE_HOME or ~/.local/state."),
