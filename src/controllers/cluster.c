@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "apiserver/operation.h"
+#include "base/list.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "codec/json.h"
@@ -30,6 +31,7 @@ struct cluster {
     char **prefixes;
     size_t n_prefixes;
     VEC(struct subscriber) subscribers;
+    struct list jobs;
     uint32_t n_under_way;
 };
 
@@ -93,6 +95,7 @@ struct cluster *cluster_new(struct apiserver *s, struct loop *l, struct stored *
     c->server = s;
     c->loop = l;
     c->objects = objects;
+    list_init(&c->jobs);
     learn_prefixes(c);
     return c;
 }
@@ -230,6 +233,7 @@ struct store_item *cluster_item(struct cluster *c, const struct resource *r, str
 
 /* Begun from the loop, so that its end never comes from within cluster_begin. */
 struct job {
+    struct list_node node;
     struct loop_task task;
     struct cluster *cluster;
     struct cluster_call call;
@@ -248,6 +252,7 @@ static bool has_cause(const struct operation *op, const char *reason)
 static void job_done(struct operation *op)
 {
     struct job *j = op->context;
+    list_remove(&j->node);
     j->cluster->n_under_way--;
     struct cluster_outcome o = { .code = op->err.code, .message = op->err.message, .item = op->item,
                                  .namespace_ends = has_cause(op, "NamespaceTerminating") };
@@ -338,7 +343,20 @@ void cluster_begin(struct cluster *c, const struct cluster_call *call)
     j->op.context = j;
     j->task.run = run_job;
     c->n_under_way++;
+    list_push(&c->jobs, &j->node);
     loop_defer(c->loop, &j->task);
+}
+
+void cluster_stop(struct cluster *c)
+{
+    struct list_node *n;
+    while ((n = list_first(&c->jobs))) {
+        struct job *j = LIST_ITEM(n, struct job, node);
+        loop_task_stop(&j->task);
+        err_init(&j->op.err, &j->arena);
+        err_set(&j->op.err, ERR_UNAVAILABLE, "the server ends");
+        job_done(&j->op);
+    }
 }
 
 uint32_t cluster_n_under_way(const struct cluster *c)

@@ -13,7 +13,9 @@
 struct cluster;
 
 struct cluster *cluster_new(struct apiserver *s, struct loop *l, struct stored *objects);
-/* Calls under way are waited for by nobody: the API server has ended. */
+/* The API server ends: calls under way are told so, whatever becomes of them; the store must not be polled any more. */
+void cluster_stop(struct cluster *c);
+/* Nothing is under way. */
 void cluster_free(struct cluster *c);
 /* After the store was polled: tells changes. */
 void cluster_poll(struct cluster *c);

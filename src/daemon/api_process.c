@@ -572,6 +572,8 @@ static void free_parts(struct process *p)
     loop_timer_stop(p->loop, &p->delay);
     ops_free(p->ops);
     ca_file_free(p->client_ca);
+    if (p->cluster)
+        cluster_stop(p->cluster);
     store_free(p->store);
     controllers_free(p->controllers);
     cluster_free(p->cluster);
