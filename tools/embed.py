@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Puts the files of a page into a C file, to be served one by one.
 
-usage: embed.py OUT.c HEADER.h NAME PAGE.html STYLE.css SCRIPT.js...
+usage: embed.py OUT HEADER NAME PAGE STYLE SCRIPT...
 
     const struct str NAME_page, NAME_style, NAME_script;
 

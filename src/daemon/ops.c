@@ -61,6 +61,8 @@ static void log_answer(const struct ops_exchange *x, int status)
 /* As upstream: who may be anybody holds no HTTP/2 connection, which costs a server much and a client little. */
 static bool ends_connection(const struct ops_exchange *x)
 {
+    if (x->inner->route && x->inner->route->is_open)
+        return false;
     return x->head->version == HTTP_2 && (!x->user || str_is(x->user->name, USER_ANONYMOUS) ||
                                           str_list_has(&x->user->groups, STR(GROUP_UNAUTHENTICATED)));
 }

@@ -234,7 +234,8 @@ def fits_a_phone_and_the_dark(world):
             p.go(hash)
             p.page.wait_for_selector("main h1", state="attached")
             wide = p.page.evaluate("document.documentElement.scrollWidth - innerWidth")
-            assert wide <= 0, "%s is %d pixels too wide" % (hash, wide)
+            who = p.page.evaluate("() => [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + '.' + e.className).slice(0, 8)")
+            assert wide <= 0, "%s is %d pixels too wide: %s" % (hash, wide, who)
             p.picture("phone-" + (hash.split("/")[1] or "cluster"))
 
 

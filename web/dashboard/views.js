@@ -89,7 +89,7 @@ function chart() {
   const title = svg("title", {});
   title.textContent = "Attempts in the last hour, one bar for ten seconds; at most " + top;
   const drawn = svg("svg", { class: "chart", viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": title.textContent, preserveAspectRatio: "none" }, title, ...bars);
-  return el("div", null, drawn, el("p.row.muted", null, el("span", null, "an hour ago"), el("span", null, "at most " + say.count(top / 10) + " a second"), el("span", null, "now")));
+  return el("div", null, drawn, el("p.axis.muted", null, el("span", null, "an hour ago"), el("span", null, "at most " + say.count(top / 10) + " a second"), el("span", null, "now")));
 }
 
 function clusterView(main) {
