@@ -75,7 +75,7 @@ static enum err_code answer_what_if(struct questions *q, struct str text, struct
 static enum err_code answer_node(struct questions *q, struct str text, struct strbuf *to, struct err *e)
 {
     struct insight in = insight_of(q);
-    return insight_node(&in, text, to, e);
+    return insight_node_view(&in, text, to, e);
 }
 
 static enum err_code answer_decisions(struct questions *q, struct str text, struct strbuf *to, struct err *e)

@@ -328,7 +328,7 @@ static void add_labels(struct strbuf *to, const struct sym_table *syms, struct l
     strbuf_add_char(to, '}');
 }
 
-enum err_code insight_node(const struct insight *in, struct str query, struct strbuf *to, struct err *e)
+enum err_code insight_node_view(const struct insight *in, struct str query, struct strbuf *to, struct err *e)
 {
     struct str name = { NULL, 0 };
     const struct query_field fields[] = { { "name", &name }, { NULL, NULL } };

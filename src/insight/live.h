@@ -17,7 +17,7 @@ enum {
     LIVE_POINTS_MAX = 3600 / LIVE_STEP_S,
     LIVE_WAITING_MAX = 300,   /* pods that a line tells of the queue: those that wait longest */
     LIVE_DECISIONS_MAX = 100, /* that a line tells: the newest */
-    LIVE_PODS_MAX = 1000,     /* that insight_node tells */
+    LIVE_PODS_MAX = 1000,     /* that insight_node_view tells */
 };
 
 struct live;
@@ -37,4 +37,4 @@ void live_add_changes(const struct live *l, const struct insight *in, struct liv
                       struct strbuf *to);
 
 /* GET /berth/v1/node: `query` name=NAME. What a node has, and the pods on it. NOT_FOUND: no such node. */
-enum err_code insight_node(const struct insight *in, struct str query, struct strbuf *to, struct err *e) ERR_MUST_CHECK;
+enum err_code insight_node_view(const struct insight *in, struct str query, struct strbuf *to, struct err *e) ERR_MUST_CHECK;
