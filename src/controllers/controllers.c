@@ -8,6 +8,7 @@
 const struct controller_row controller_rows[] = {
     { "clusterrole-aggregation-controller", role_aggregation_start, role_aggregation_stop },
     { "cronjob-controller", cronjob_controller_start, cronjob_controller_stop },
+    { "daemonset-controller", daemonset_controller_start, daemonset_controller_stop },
     { "deployment-controller", deployment_controller_start, deployment_controller_stop },
     { "disruption-controller", disruption_controller_start, disruption_controller_stop },
     { "endpoints-controller", endpoints_controller_start, endpoints_controller_stop },
@@ -50,6 +51,7 @@ static bool names(const char *word, const char *name)
     } aliases[] = {
         { "clusterrole-aggregation", "clusterrole-aggregation-controller" },
         { "cronjob", "cronjob-controller" },
+        { "daemonset", "daemonset-controller" },
         { "deployment", "deployment-controller" },
         { "disruption", "disruption-controller" },
         { "endpoint", "endpoints-controller" },

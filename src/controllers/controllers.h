@@ -60,6 +60,8 @@ void *ttl_controller_start(const struct controller_context *c);
 void ttl_controller_stop(void *own_controller);
 void *root_ca_publisher_start(const struct controller_context *c);
 void root_ca_publisher_stop(void *own_controller);
+void *daemonset_controller_start(const struct controller_context *c);
+void daemonset_controller_stop(void *own_controller);
 void *deployment_controller_start(const struct controller_context *c);
 void deployment_controller_stop(void *own_controller);
 void *replica_set_controller_start(const struct controller_context *c);
