@@ -177,3 +177,122 @@ def deployment_orphaned(w):
     w.until("orphaned", lambda: not w.items("deployments"))
     w.create("deployments", deployment(3))
     w.rolled(3)
+
+
+# ---- What else happens to ReplicaSets ----
+
+def replica_set_of(w, n, name="web", resource="replicasets", **more):
+    selector = {"app": "web"} if resource == "replicationcontrollers" else {"matchLabels": {"app": "web"}}
+    w.create(resource, {"metadata": {"name": name}, "spec": dict({"replicas": n, "selector": selector, "template": template()}, **more)})
+    w.until("made", lambda: w.status(resource, name).get("replicas", 0) == n)
+
+
+@story()
+def replica_set_pod_fails(w):
+    """A pod that has failed is not counted, and stays."""
+    replica_set_of(w, 2)
+    w.set_phase(w.pods()[0], "Failed", 1)
+    w.until("another", lambda: len(w.live()) == 2 and w.status("replicasets", "web").get("replicas") == 2)
+
+
+@story()
+def replica_set_pod_deleted(w):
+    replica_set_of(w, 2)
+    old = w.pods()[0]
+    w.delete("pods", old["metadata"]["name"], grace=0)
+    w.until("another", lambda: len(w.pods()) == 2 and old["metadata"]["uid"] not in [p["metadata"]["uid"] for p in w.pods()])
+
+
+@story()
+def replica_set_pod_terminates(w):
+    """A pod that runs on a node goes slowly; another is made at once."""
+    node = w.node("n")
+    replica_set_of(w, 1, template={"metadata": {"labels": {"app": "web"}}, "spec": {"nodeName": node, "containers": [{"name": "c", "image": "a"}]}})
+    w.delete("pods", w.pods()[0]["metadata"]["name"])
+    w.until("two", lambda: len(w.items("pods")) == 2 and w.status("replicasets", "web").get("terminatingReplicas") == 1)
+
+
+@story()
+def replica_set_deletion_cost(w):
+    replica_set_of(w, 3)
+    w.until("ready", lambda: w.status("replicasets", "web").get("availableReplicas") == 3, w.ready)
+    for cost, pod in zip(("5", "-1", "100"), w.pods()):
+        w.patch("pods", pod["metadata"]["name"], {"metadata": {"annotations": {"controller.kubernetes.io/pod-deletion-cost": cost}}})
+    w.patch("replicasets", "web", {"spec": {"replicas": 1}})
+    w.until("smaller", lambda: w.status("replicasets", "web").get("replicas") == 1)
+
+
+@story()
+def replica_set_keeps_the_ready(w):
+    replica_set_of(w, 4)
+    w.set_phase(w.pods()[2], "Running")
+    w.until("one is ready", lambda: w.status("replicasets", "web").get("readyReplicas") == 1)
+    w.patch("replicasets", "web", {"spec": {"replicas": 1}})
+    w.until("smaller", lambda: w.status("replicasets", "web").get("replicas") == 1)
+
+
+@story()
+def replica_set_to_nothing(w):
+    replica_set_of(w, 3)
+    w.patch("replicasets", "web", {"spec": {"replicas": 0}})
+    w.until("none", lambda: not w.pods() and w.status("replicasets", "web").get("replicas", 0) == 0)
+
+
+@story()
+def replica_set_too_many_adopted(w):
+    for i in range(4):
+        w.pod("p%d" % i)
+    replica_set_of(w, 2)
+    w.until("two are left", lambda: len(w.pods()) == 2)
+
+
+@story()
+def replica_sets_with_one_selector(w):
+    """What one of them has, the other does not take."""
+    replica_set_of(w, 2)
+    replica_set_of(w, 3, "second")
+    w.until("five", lambda: len(w.pods()) == 5)
+
+
+@story()
+def replica_set_inherited(w):
+    """Pods that were left behind are taken by the next one."""
+    replica_set_of(w, 2)
+    w.delete("replicasets", "web", "Orphan")
+    w.gone("replicasets", "web")
+    w.until("left", lambda: not any(p["metadata"].get("ownerReferences") for p in w.pods()))
+    replica_set_of(w, 2, "heir")
+    w.until("taken", lambda: all(p["metadata"].get("ownerReferences") for p in w.pods()))
+
+
+@story()
+def replica_set_min_ready(w):
+    replica_set_of(w, 2, minReadySeconds=2)
+    w.until("ready", lambda: w.status("replicasets", "web").get("readyReplicas") == 2, w.ready)
+    w.until("available", lambda: w.status("replicasets", "web").get("availableReplicas") == 2)
+
+
+@story()
+def replica_set_quota_lifted(w):
+    replica_set_quota(w)
+    w.delete("resourcequotas", "q")
+    w.until("made", lambda: w.status("replicasets", "web").get("replicas") == 2 and not w.status("replicasets", "web").get("conditions"))
+    w.hidden.add("events")  # how often it was tried in vain
+
+
+@story()
+def replication_controller_heals(w):
+    replica_set_of(w, 2, resource="replicationcontrollers")
+    w.delete("pods", w.pods()[0]["metadata"]["name"], grace=0)
+    w.until("two", lambda: len(w.pods()) == 2)
+    w.patch("pods", w.pods()[0]["metadata"]["name"], {"metadata": {"labels": {"app": "else"}}})
+    w.until("released", lambda: len(w.pods()) == 3)
+    w.until("counted", lambda: w.status("replicationcontrollers", "web").get("replicas") == 2)
+
+
+@story()
+def replication_controller_foreground(w):
+    replica_set_of(w, 2, resource="replicationcontrollers")
+    w.delete("replicationcontrollers", "web", "Foreground")
+    w.gone("replicationcontrollers", "web")
+    w.until("no pods", lambda: not w.items("pods"))
