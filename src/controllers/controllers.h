@@ -62,6 +62,8 @@ void *root_ca_publisher_start(const struct controller_context *c);
 void root_ca_publisher_stop(void *own_controller);
 void *daemonset_controller_start(const struct controller_context *c);
 void daemonset_controller_stop(void *own_controller);
+void *horizontal_controller_start(const struct controller_context *c);
+void horizontal_controller_stop(void *own_controller);
 void *deployment_controller_start(const struct controller_context *c);
 void deployment_controller_stop(void *own_controller);
 void *replica_set_controller_start(const struct controller_context *c);

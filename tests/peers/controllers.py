@@ -28,7 +28,8 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import controllers_deployments  # noqa: E402, F401 (these register their stories)
+import controllers_daemonset  # noqa: E402, F401 (these register their stories)
+import controllers_deployments  # noqa: E402, F401
 import controllers_replicas  # noqa: E402, F401
 import controller_faults  # noqa: E402
 from api import Api  # noqa: E402
