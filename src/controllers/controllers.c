@@ -6,6 +6,9 @@
 #include "base/str.h"
 
 const struct controller_row controller_rows[] = {
+    { "certificatesigningrequest-approving-controller", csr_approving_start, csr_approving_stop },
+    { "certificatesigningrequest-cleaner-controller", csr_cleaner_start, csr_cleaner_stop },
+    { "certificatesigningrequest-signing-controller", csr_signing_start, csr_signing_stop },
     { "clusterrole-aggregation-controller", role_aggregation_start, role_aggregation_stop },
     { "cronjob-controller", cronjob_controller_start, cronjob_controller_stop },
     { "daemonset-controller", daemonset_controller_start, daemonset_controller_stop },
@@ -52,6 +55,9 @@ static bool names(const char *word, const char *name)
     } aliases[] = {
         { "clusterrole-aggregation", "clusterrole-aggregation-controller" },
         { "cronjob", "cronjob-controller" },
+        { "csrapproving", "certificatesigningrequest-approving-controller" },
+        { "csrcleaner", "certificatesigningrequest-cleaner-controller" },
+        { "csrsigning", "certificatesigningrequest-signing-controller" },
         { "daemonset", "daemonset-controller" },
         { "deployment", "deployment-controller" },
         { "disruption", "disruption-controller" },
@@ -114,7 +120,8 @@ enum err_code controllers_new(const struct controllers_options *o, struct contro
     c->pods = pod_index_new(o->cluster);
     c->replica_sets = owned_index_new(o->cluster, stored_resource("replicasets", "apps"));
     c->events = events_new(o->cluster);
-    struct controller_context context = { o->cluster, o->root_ca_pem, c->pods, c->replica_sets, c->events, o->tokens };
+    struct controller_context context = { o->cluster, o->root_ca_pem, c->pods, c->replica_sets, c->events, o->tokens,
+                                          o->access,  o->signing };
     for (const struct controller_row *r = controller_rows; r->name; r++)
         if (controllers_chooses(o->choice, r->name)) {
             c->rows[c->n] = r;
