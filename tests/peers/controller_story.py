@@ -286,7 +286,7 @@ class Normal:
 
     def text(self, text):
         text = UID.sub("UID", TIMES.sub("TIME", text))
-        return RANDOM_PART.sub(r"\1RANDOM", MINUTES.sub("-MINUTES", text))
+        return MINUTES.sub("-MINUTES", RANDOM_PART.sub(r"\1RANDOM", text))
 
     def of(self, value, key=None):
         if isinstance(value, dict):

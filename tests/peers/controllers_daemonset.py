@@ -49,6 +49,10 @@ def rolled(w, n=3):
     w.until("%d pods" % n, lambda: len(w.items("pods")) == n, lambda: kubelets(w))
 
 
+def pod_on(w, node):
+    return next(p for p in w.pods() if p["spec"].get("nodeName") == w.own(node))
+
+
 def surge(n):
     return {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": n, "maxUnavailable": 0}}
 
@@ -125,19 +129,20 @@ def daemons_surge(w):
 
 @story()
 def daemons_surge_stuck(w):
-    daemon_set(w, updateStrategy=surge(2))
+    daemon_set(w, updateStrategy=surge("100%"))
     rolled(w)
     time.sleep(1.1)  # of pods of the same second the name decides which one counts
     image(w, "broken")
-    w.until("five pods", lambda: len(w.items("pods")) == 5, lambda: kubelets(w))
+    w.until("six pods", lambda: len(w.items("pods")) == 6, lambda: kubelets(w))
     settled(w, numberAvailable=3)
 
 
 @story()
 def daemons_stuck(w):
-    daemons_run(w)
+    daemon_set(w, 1)
+    rolled(w, 1)
     image(w, "broken")
-    settled(w, numberAvailable=2, updatedNumberScheduled=1)
+    settled(w, numberAvailable=0, updatedNumberScheduled=1)
 
 
 @story()
@@ -146,7 +151,7 @@ def daemons_on_delete(w):
     rolled(w)
     image(w, "j")
     settled(w, updatedNumberScheduled=0, numberAvailable=3)
-    w.delete("pods", w.pods()[0]["metadata"]["name"], grace=0)
+    w.delete("pods", pod_on(w, "n0")["metadata"]["name"], grace=0)
     settled(w, updatedNumberScheduled=1, numberAvailable=3)
 
 
@@ -171,7 +176,7 @@ def daemons_restart(w):
 @story()
 def daemons_fail(w):
     daemons_run(w)
-    w.set_phase(w.pods()[0], "Failed", code=1)
+    w.set_phase(pod_on(w, "n0"), "Failed", code=1)
     w.until("told", lambda: w.told("FailedDaemonPod"))
     rolled(w)
 
@@ -179,7 +184,7 @@ def daemons_fail(w):
 @story()
 def daemons_succeed(w):
     daemons_run(w)
-    w.set_phase(w.pods()[0], "Succeeded")
+    w.set_phase(pod_on(w, "n0"), "Succeeded")
     w.until("told", lambda: w.told("SucceededDaemonPod"))
     rolled(w)
 
@@ -202,6 +207,7 @@ def daemons_node_leaves_by_label(w):
 def daemons_taint_no_schedule(w):
     """The pod stays, and nobody counts before something else happens."""
     daemons_run(w)
+    w.stays("all there", lambda: len(w.items("pods")) == 3)
     w.patch("nodes", w.own("n0"), {"spec": {"taints": [{"key": "x", "effect": "NoSchedule"}]}})
     w.stays("as it was", lambda: len(w.items("pods")) == 3)
 
@@ -233,7 +239,7 @@ def daemons_adopt(w):
 @story()
 def daemons_release(w):
     daemons_run(w)
-    w.patch("pods", w.pods()[0]["metadata"]["name"], {"metadata": {"labels": {"a": "c"}}})
+    w.patch("pods", pod_on(w, "n0")["metadata"]["name"], {"metadata": {"labels": {"a": "c"}}})
     w.until("four pods", lambda: len(w.items("pods")) == 4, lambda: kubelets(w))
     settled(w, numberAvailable=3)
 
@@ -283,7 +289,7 @@ def daemons_quota(w):
 def daemons_generation_tells(w):
     """A pod of an older hash counts as updated when it has the template's generation."""
     daemons_run(w)
-    pod = w.pods()[0]["metadata"]["name"]
+    pod = pod_on(w, "n0")["metadata"]["name"]
     w.patch("pods", pod, {"metadata": {"labels": {"controller-revision-hash": "other"}}})
     w.stays("three", lambda: len(w.pods()) == 3)
     settled(w, updatedNumberScheduled=3)
