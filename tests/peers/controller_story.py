@@ -47,7 +47,7 @@ GROUPS = {
 }
 GROUP_OF = {kind: group for group, kinds in GROUPS.items() for kind in kinds}
 CLUSTER_WIDE = ("namespaces", "nodes", "persistentvolumes", "storageclasses", "clusterroles", "certificatesigningrequests")
-SHOWN = ("deployments", "replicasets", "replicationcontrollers", "statefulsets", "daemonsets", "controllerrevisions", "jobs", "cronjobs",
+SHOWN = ("horizontalpodautoscalers", "deployments", "replicasets", "replicationcontrollers", "statefulsets", "daemonsets", "controllerrevisions", "jobs", "cronjobs",
          "pods", "services", "endpoints", "endpointslices", "poddisruptionbudgets", "resourcequotas", "persistentvolumeclaims",
          "serviceaccounts", "configmaps", "secrets", "persistentvolumes", "nodes", "clusterroles", "namespaces", "events")
 

@@ -28,7 +28,9 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import controllers_daemonset  # noqa: E402, F401 (these register their stories)
+import controllers_autoscaling  # noqa: E402, F401 (these register their stories)
+import controllers_certificates  # noqa: E402, F401
+import controllers_daemonset  # noqa: E402, F401
 import controllers_deployments  # noqa: E402, F401
 import controllers_jobs  # noqa: E402, F401
 import controllers_replicas  # noqa: E402, F401
@@ -48,7 +50,8 @@ DIFF_LINES = 120
 CONTROLLERS = (
     "clusterrole-aggregation-controller", "cronjob-controller", "daemonset-controller", "deployment-controller", "disruption-controller",
     "certificatesigningrequest-approving-controller", "certificatesigningrequest-signing-controller",
-    "horizontal-pod-autoscaler-controller", "endpoints-controller", "endpointslice-controller", "garbage-collector-controller", "job-controller", "namespace-controller",
+    "horizontal-pod-autoscaler-controller", "endpoints-controller", "endpointslice-controller", "garbage-collector-controller",
+    "job-controller", "namespace-controller",
     "node-lifecycle-controller", "persistentvolume-binder-controller", "persistentvolume-protection-controller",
     "persistentvolumeclaim-protection-controller", "pod-garbage-collector-controller", "replicaset-controller",
     "replicationcontroller-controller", "resourcequota-controller", "root-ca-certificate-publisher-controller", "serviceaccount-controller",
