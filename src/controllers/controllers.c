@@ -16,6 +16,8 @@ const struct controller_row controller_rows[] = {
     { "disruption-controller", disruption_controller_start, disruption_controller_stop },
     { "endpoints-controller", endpoints_controller_start, endpoints_controller_stop },
     { "endpointslice-controller", endpointslice_controller_start, endpointslice_controller_stop },
+    { "endpointslice-mirroring-controller", endpointslice_mirroring_start, endpointslice_mirroring_stop },
+    { "ephemeral-volume-controller", ephemeral_volume_start, ephemeral_volume_stop },
     { "garbage-collector-controller", garbage_collector_start, garbage_collector_stop },
     { "horizontal-pod-autoscaler-controller", horizontal_controller_start, horizontal_controller_stop },
     { "job-controller", job_controller_start, job_controller_stop },
@@ -34,6 +36,7 @@ const struct controller_row controller_rows[] = {
     { "statefulset-controller", statefulset_controller_start, statefulset_controller_stop },
     { "taint-eviction-controller", taint_eviction_start, taint_eviction_stop },
     { "ttl-after-finished-controller", ttl_controller_start, ttl_controller_stop },
+    { "ttl-controller", node_ttl_start, node_ttl_stop },
     { 0 },
 };
 
@@ -63,6 +66,8 @@ static bool names(const char *word, const char *name)
         { "disruption", "disruption-controller" },
         { "endpoint", "endpoints-controller" },
         { "endpointslice", "endpointslice-controller" },
+        { "endpointslicemirroring", "endpointslice-mirroring-controller" },
+        { "ephemeral-volume", "ephemeral-volume-controller" },
         { "garbagecollector", "garbage-collector-controller" },
         { "horizontalpodautoscaling", "horizontal-pod-autoscaler-controller" },
         { "job", "job-controller" },
@@ -79,6 +84,7 @@ static bool names(const char *word, const char *name)
         { "serviceaccount", "serviceaccount-controller" },
         { "serviceaccount-token", "serviceaccount-token-controller" },
         { "statefulset", "statefulset-controller" },
+        { "ttl", "ttl-controller" },
         { "ttl-after-finished", "ttl-after-finished-controller" },
     };
     for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
