@@ -6,6 +6,7 @@
 #include "base/str.h"
 
 const struct controller_row controller_rows[] = {
+    { "bootstrap-signer-controller", bootstrap_signer_start, bootstrap_signer_stop, .only_by_name = true },
     { "certificatesigningrequest-approving-controller", csr_approving_start, csr_approving_stop },
     { "certificatesigningrequest-cleaner-controller", csr_cleaner_start, csr_cleaner_stop },
     { "certificatesigningrequest-signing-controller", csr_signing_start, csr_signing_stop },
@@ -35,6 +36,7 @@ const struct controller_row controller_rows[] = {
     { "serviceaccount-token-controller", token_secrets_start, token_secrets_stop },
     { "statefulset-controller", statefulset_controller_start, statefulset_controller_stop },
     { "taint-eviction-controller", taint_eviction_start, taint_eviction_stop },
+    { "token-cleaner-controller", token_cleaner_start, token_cleaner_stop, .only_by_name = true },
     { "ttl-after-finished-controller", ttl_controller_start, ttl_controller_stop },
     { "ttl-controller", node_ttl_start, node_ttl_stop },
     { 0 },
@@ -56,6 +58,7 @@ static bool names(const char *word, const char *name)
     static const struct {
         const char *alias, *name;
     } aliases[] = {
+        { "bootstrapsigner", "bootstrap-signer-controller" },
         { "clusterrole-aggregation", "clusterrole-aggregation-controller" },
         { "cronjob", "cronjob-controller" },
         { "csrapproving", "certificatesigningrequest-approving-controller" },
@@ -84,6 +87,7 @@ static bool names(const char *word, const char *name)
         { "serviceaccount", "serviceaccount-controller" },
         { "serviceaccount-token", "serviceaccount-token-controller" },
         { "statefulset", "statefulset-controller" },
+        { "tokencleaner", "token-cleaner-controller" },
         { "ttl", "ttl-controller" },
         { "ttl-after-finished", "ttl-after-finished-controller" },
     };
@@ -91,6 +95,14 @@ static bool names(const char *word, const char *name)
         if (strcmp(word, aliases[i].alias) == 0)
             return strcmp(name, aliases[i].name) == 0;
     return strcmp(word, name) == 0;
+}
+
+static bool is_on_by_default(const char *name)
+{
+    for (const struct controller_row *r = controller_rows; r->name; r++)
+        if (r->only_by_name && names(name, r->name))
+            return false;
+    return true;
 }
 
 bool controllers_chooses(const char *const *choice, const char *name)
@@ -104,7 +116,7 @@ bool controllers_chooses(const char *const *choice, const char *name)
             return false;
         star |= strcmp(*c, "*") == 0;
     }
-    return star;
+    return star && is_on_by_default(name);
 }
 
 static bool is_known(const char *word)

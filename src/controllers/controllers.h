@@ -57,6 +57,7 @@ struct controller_row {
     const char *name;
     void *(*start)(const struct controller_context *c);
     void (*stop)(void *own_controller);
+    bool only_by_name; /* `*` does not mean it */
 };
 
 /* All there are; ends with an entry without a name. */
@@ -94,6 +95,10 @@ void *ephemeral_volume_start(const struct controller_context *c);
 void ephemeral_volume_stop(void *own_controller);
 void *node_ttl_start(const struct controller_context *c);
 void node_ttl_stop(void *own_controller);
+void *bootstrap_signer_start(const struct controller_context *c);
+void bootstrap_signer_stop(void *own_controller);
+void *token_cleaner_start(const struct controller_context *c);
+void token_cleaner_stop(void *own_controller);
 void *deployment_controller_start(const struct controller_context *c);
 void deployment_controller_stop(void *own_controller);
 void *replica_set_controller_start(const struct controller_context *c);

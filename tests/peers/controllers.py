@@ -35,6 +35,7 @@ import controllers_deployments  # noqa: E402, F401
 import controllers_jobs  # noqa: E402, F401
 import controllers_replicas  # noqa: E402, F401
 import controllers_services  # noqa: E402, F401
+import controllers_small  # noqa: E402, F401
 import controllers_statefulsets  # noqa: E402, F401
 import controller_faults  # noqa: E402
 from api import Api  # noqa: E402
@@ -50,7 +51,8 @@ DIFF_LINES = 120
 CONTROLLERS = (
     "clusterrole-aggregation-controller", "cronjob-controller", "daemonset-controller", "deployment-controller", "disruption-controller",
     "certificatesigningrequest-approving-controller", "certificatesigningrequest-signing-controller",
-    "horizontal-pod-autoscaler-controller", "endpoints-controller", "endpointslice-controller", "garbage-collector-controller",
+    "horizontal-pod-autoscaler-controller", "endpoints-controller", "endpointslice-controller", "endpointslice-mirroring-controller",
+    "ephemeral-volume-controller", "garbage-collector-controller", "ttl-controller",
     "job-controller", "namespace-controller",
     "node-lifecycle-controller", "persistentvolume-binder-controller", "persistentvolume-protection-controller",
     "persistentvolumeclaim-protection-controller", "pod-garbage-collector-controller", "replicaset-controller",
