@@ -23,6 +23,7 @@ struct wanted {
     struct value ports, endpoints;
     enum family family;
     struct str name; /* empty: a new one */
+    bool recycled;   /* it takes the place of another one, as which it was not made: as upstream it has a generated name, too */
 };
 
 struct mirror {
@@ -182,8 +183,8 @@ static struct value make_slice(struct mirror *m, const struct wanted *w)
         { "apiVersion", edit_text("discovery.k8s.io/v1") },
         { "kind", edit_text("EndpointSlice") },
         { "metadata.namespace", *value_path(endpoints_type(), m->endpoints, "metadata.namespace") },
-        { w->name.n ? "metadata.name" : "metadata.generateName",
-          value_string(w->name.n ? w->name : pods_prefix(m->arena, name)) },
+        { "metadata.name", w->name.n ? value_string(w->name) : none },
+        { "metadata.generateName", w->name.n && !w->recycled ? none : value_string(pods_prefix(m->arena, name)) },
         { "metadata.labels", labels_of(m) },
         { "metadata.annotations", annotations_of(m) },
         { "metadata.ownerReferences", edit_append(m->arena, &none, controller_reference(m->arena, &owner)) },
@@ -281,7 +282,8 @@ static void recycle(struct mirror *m)
                 continue;
             while (next < m->n_unused && (int)family_of(m->unused[next]) != f)
                 next++;
-            if (next < m->n_unused)
+            m->create[i].recycled = next < m->n_unused;
+            if (m->create[i].recycled)
                 m->create[i].name = text_at(slice_type(), m->unused[next++], "metadata.name");
             act(m, m->create[i].name.n ? SLICE_UPDATE : SLICE_CREATE, make_slice(m, &m->create[i]));
         }

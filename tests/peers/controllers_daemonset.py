@@ -45,8 +45,10 @@ def settled(w, each=kubelets, **want):
 
 
 def rolled(w, n=3):
+    """The status may still be that of pods that are gone: so pods first."""
+    w.until("%d pods" % n, lambda: [p["status"]["phase"] for p in w.items("pods")] == ["Running"] * n, lambda: kubelets(w))
     settled(w, desiredNumberScheduled=n, currentNumberScheduled=n, updatedNumberScheduled=n, numberAvailable=n)
-    w.until("%d pods" % n, lambda: len(w.items("pods")) == n, lambda: kubelets(w))
+    w.until("%d pods" % n, lambda: [p["status"]["phase"] for p in w.items("pods")] == ["Running"] * n, lambda: kubelets(w))
 
 
 def pod_on(w, node):
@@ -144,6 +146,7 @@ def daemons_stuck(w):
     rolled(w, 1)
     image(w, "broken")
     settled(w, numberAvailable=0, updatedNumberScheduled=1)
+    w.until("bound", lambda: all(p["spec"].get("nodeName") for p in w.items("pods")), lambda: kubelets(w))
 
 
 @story()
@@ -208,7 +211,7 @@ def daemons_node_leaves_by_label(w):
     rolled(w, 2)
 
 
-@story()
+@story(alone=True)  # what happens to other nodes may bring a look at this set, too
 def daemons_taint_no_schedule(w):
     """The pod stays, and nobody counts before something else happens."""
     daemons_run(w)
