@@ -112,7 +112,7 @@ struct others {
     size_t n;
 };
 
-enum { OTHERS_MAX = 16 }; /* of which an Event can tell */
+enum { HPA_RIVALS_MAX = 16 }; /* of which an Event can tell */
 
 static void add_other(void *context, struct str key)
 {
@@ -120,7 +120,7 @@ static void add_other(void *context, struct str key)
     for (size_t i = 0; i < o->n; i++)
         if (str_eq(o->keys[i], key))
             return;
-    if (o->n < OTHERS_MAX)
+    if (o->n < HPA_RIVALS_MAX)
         o->keys[o->n++] = arena_str(&o->turn->arena, key);
 }
 
@@ -128,10 +128,10 @@ static void add_other(void *context, struct str key)
 static void find_others(struct hpa_turn *t)
 {
     struct horizontal_controller *c = t->controller;
-    struct others o = { t, ARENA_NEW_N(&t->arena, struct str, OTHERS_MAX), 0 };
+    struct others o = { t, ARENA_NEW_N(&t->arena, struct str, HPA_RIVALS_MAX), 0 };
     pod_list pods;
     size_t n = pod_index_of_namespace(c->pods, t->about.ns, &t->arena, &pods);
-    for (size_t i = 0; i < n && o.n < OTHERS_MAX; i++)
+    for (size_t i = 0; i < n && o.n < HPA_RIVALS_MAX; i++)
         if (selector_matches(&t->selector, pods[i]->labels))
             owner_index_find(c->selectors, t->about.ns, pods[i]->labels, add_other, &o);
     const char *text = "";

@@ -472,7 +472,7 @@ static enum err_code make_controllers(struct process *p, struct err *e)
     p->cluster = cluster_new(p->server, p->loop, p->objects);
     struct controllers_options o = { .cluster = p->cluster, .choice = p->controllers_choice,
                                      .root_ca_pem = p->serving.cert_pem, .tokens = p->tokens,
-                                     .access = { is_allowed, p } };
+                                     .access = { .allows = is_allowed, .context = p } };
     if (read_signing(p, &o.signing, e))
         return e->code;
     if (controllers_new(&o, &p->controllers, e))
