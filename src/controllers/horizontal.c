@@ -7,6 +7,7 @@
 #include "api/label_selector.h"
 #include "api/selector_parse.h"
 #include "apiserver/subresource.h"
+#include "base/map.h"
 #include "controllers/controllers.h"
 #include "controllers/horizontal_decide.h"
 #include "controllers/owner_index.h"
@@ -23,6 +24,7 @@ struct horizontal_controller {
     struct pod_index *pods;
     struct events *events;
     struct owner_index *selectors; /* of those that were looked at */
+    struct map_str known;          /* and the selectors themselves, by key */
     struct work_queue *queue;
 };
 
@@ -106,42 +108,111 @@ static const struct value *plain_labels(const struct type *t, const struct value
     return v->kind == VALUE_MAP ? v : value_path(t, object, "spec.selector.matchLabels");
 }
 
-struct others {
-    struct hpa_turn *turn;
-    struct str *keys; /* sorted, each once */
-    size_t n;
+/* ---- Rivals ---- */
+
+/* The selector of the target of an autoscaler, as it was when it was looked at last. */
+struct known {
+    size_t n_key, n_selector;
+    char text[]; /* key, then selector */
 };
 
-enum { HPA_RIVALS_MAX = 16 }; /* of which an Event can tell */
-
-static void add_other(void *context, struct str key)
+static void forget_selector(struct horizontal_controller *c, struct str key)
 {
-    struct others *o = context;
-    for (size_t i = 0; i < o->n; i++)
-        if (str_eq(o->keys[i], key))
-            return;
-    if (o->n < HPA_RIVALS_MAX)
-        o->keys[o->n++] = arena_str(&o->turn->arena, key);
+    union map_value own;
+    owner_index_remove(c->selectors, key);
+    if (map_str_remove(&c->known, key, &own))
+        free(own.ptr);
+}
+
+static void learn_selector(struct hpa_turn *t, const struct value *labels)
+{
+    struct horizontal_controller *c = t->controller;
+    struct str selector = t->target.selector;
+    forget_selector(c, t->key);
+    struct known *k = mem_zalloc(sizeof(*k) + t->key.n + selector.n);
+    k->n_key = t->key.n;
+    k->n_selector = selector.n;
+    memcpy(k->text, t->key.p, t->key.n);
+    if (selector.n)
+        memcpy(k->text + k->n_key, selector.p, selector.n);
+    map_str_put(&c->known, (struct str){ k->text, k->n_key }, NULL)->ptr = k;
+    owner_index_put(c->selectors, t->key, t->about.ns, labels);
+}
+
+struct rival {
+    struct str key;
+    struct selector selector;
+    bool counts; /* it has a pod of ours, too */
+};
+
+enum {
+    HPA_RIVALS_MAX = 16,           /* of which an Event can tell */
+    HPA_RIVAL_CHECKS_MAX = 10000,  /* of a pod against a selector, in one turn */
+};
+
+struct rivals {
+    struct hpa_turn *turn;
+    struct map_str by_key;
+    struct labels pod;
+    const struct rival *counting[HPA_RIVALS_MAX];
+    size_t n_counting, n_checks;
+};
+
+static struct rival *rival_of(struct rivals *r, struct str key)
+{
+    bool is_new;
+    struct arena *a = &r->turn->arena;
+    const struct known *k = map_str_find(&r->turn->controller->known, key)->ptr; /* both are learned together */
+    union map_value *v = map_str_put(&r->by_key, (struct str){ k->text, k->n_key }, &is_new);
+    struct err e;
+    if (is_new) {
+        struct rival *made = v->ptr = ARENA_NEW(a, struct rival);
+        made->key = (struct str){ k->text, k->n_key };
+        err_init(&e, a);
+        if (selector_parse(a, WORK_OWN, (struct str){ k->text + k->n_key, k->n_selector }, &made->selector, &e))
+            made->selector.nothing = true;
+    }
+    return v->ptr;
+}
+
+static void look_at_rival(void *context, struct str key)
+{
+    struct rivals *r = context;
+    struct rival *rival = rival_of(r, key);
+    if (rival->counts || r->n_checks++ >= HPA_RIVAL_CHECKS_MAX || !selector_matches(&rival->selector, r->pod))
+        return;
+    rival->counts = true;
+    if (r->n_counting < HPA_RIVALS_MAX)
+        r->counting[r->n_counting++] = rival;
+}
+
+static const char *rivals_shown(struct arena *a, const struct rivals *r)
+{
+    const char *text = "";
+    for (size_t i = 0; i < r->n_counting; i++) {
+        struct str namespace, name;
+        turn_read_key(r->counting[i]->key, &namespace, &name);
+        text = arena_printf(a, "%s%s{%.*s %.*s}", text, i ? " " : "", STR_ARG(name), STR_ARG(namespace));
+    }
+    return arena_printf(a, "[%s]", text);
 }
 
 /* Several that select the same pods would pull them this way and that: then none does anything. */
-static void find_others(struct hpa_turn *t)
+static void find_rivals(struct hpa_turn *t)
 {
     struct horizontal_controller *c = t->controller;
-    struct others o = { t, ARENA_NEW_N(&t->arena, struct str, HPA_RIVALS_MAX), 0 };
+    struct rivals r = { .turn = t };
     pod_list pods;
     size_t n = pod_index_of_namespace(c->pods, t->about.ns, &t->arena, &pods);
-    for (size_t i = 0; i < n && o.n < HPA_RIVALS_MAX; i++)
-        if (selector_matches(&t->selector, pods[i]->labels))
-            owner_index_find(c->selectors, t->about.ns, pods[i]->labels, add_other, &o);
-    const char *text = "";
-    for (size_t i = 0; i < o.n; i++) {
-        struct str namespace, name;
-        turn_read_key(o.keys[i], &namespace, &name);
-        text = arena_printf(&t->arena, "%s%s{%.*s %.*s}", text, i ? " " : "", STR_ARG(name), STR_ARG(namespace));
+    map_str_init(&r.by_key);
+    for (size_t i = 0; i < n && r.n_checks < HPA_RIVAL_CHECKS_MAX; i++) {
+        r.pod = pods[i]->labels;
+        if (selector_matches(&t->selector, r.pod))
+            owner_index_find(c->selectors, t->about.ns, r.pod, look_at_rival, &r);
     }
-    if (o.n > 1)
-        t->target.ambiguous = arena_printf(&t->arena, "[%s]", text);
+    if (r.n_counting > 1)
+        t->target.ambiguous = rivals_shown(&t->arena, &r);
+    map_str_fini(&r.by_key);
 }
 
 static void read_target(struct hpa_turn *t)
@@ -160,9 +231,9 @@ static void read_target(struct hpa_turn *t)
     struct value object = cluster_value(&t->arena, t->resource, item);
     t->target.replicas = int_at(t->resource->type, &object, "spec.replicas", 1);
     t->target.selector = selector_of(t, &object);
-    owner_index_put(t->controller->selectors, t->key, t->about.ns, plain_labels(t->resource->type, &object));
+    learn_selector(t, plain_labels(t->resource->type, &object));
     if (t->target.selector.n && !t->target.selector_error)
-        find_others(t);
+        find_rivals(t);
 }
 
 /* ---- The turn ---- */
@@ -241,7 +312,7 @@ static void hpa_has_changed(void *context, const struct resource *r, struct stor
     stored_read_key(r, store_item_key(item ? item : prev), &namespace, &name);
     struct str key = turn_key_of(&a, namespace, name);
     if (!item)
-        owner_index_remove(c->selectors, key);
+        forget_selector(c, key);
     else if (!prev)
         work_queue_add_after(c->queue, key, PERIOD_MS);
     arena_fini(&a);
@@ -262,6 +333,7 @@ void *horizontal_controller_start(const struct controller_context *x)
     c->pods = x->pods;
     c->events = x->events;
     c->selectors = owner_index_new();
+    map_str_init(&c->known);
     c->queue = work_queue_new(cluster_loop(x->cluster), WORKERS, work, c);
     pod_index_watch(x->pods, pod_has_changed, c);
     cluster_watch(x->cluster, hpa_resource(), hpa_has_changed, c);
@@ -272,6 +344,9 @@ void horizontal_controller_stop(void *own_controller)
 {
     struct horizontal_controller *c = own_controller;
     work_queue_free(c->queue);
+    for (struct map_str_slot *s = NULL; (s = map_str_next(&c->known, s));)
+        free(s->value.ptr);
+    map_str_fini(&c->known);
     owner_index_free(c->selectors);
     free(c);
 }

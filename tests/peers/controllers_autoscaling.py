@@ -95,6 +95,36 @@ def scaler_of_what_has_no_scale(w):
 
 
 @story(slow=True)
+def scaler_with_a_rival(w):
+    """Both say so: the selector of the one is part of the other's. Which of them is named first is a matter of chance."""
+    target(w, 2)
+    w.make("replicasets", "more", {"replicas": 1, "selector": {"matchLabels": {"a": "b", "c": "d"}}, "template": {
+        "metadata": {"labels": {"a": "b", "c": "d"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}})
+    autoscaler(w)
+    autoscaler(w, name="more", ref={"kind": "ReplicaSet", "name": "more"})
+    for name in ("web", "more"):
+        w.until("told", lambda: w.condition("horizontalpodautoscalers", name, "ScalingActive", "False")["reason"] == "AmbiguousSelector"
+                if w.condition("horizontalpodautoscalers", name, "ScalingActive", "False") else None)
+    w.hidden |= {"horizontalpodautoscalers", "events"}
+
+
+@story(slow=True)
+def scaler_beside_another(w):
+    """They share a label, but no pod."""
+    target(w, 2)
+    w.make("replicasets", "more", {"replicas": 1, "selector": {"matchLabels": {"a": "c"}, "matchExpressions": [
+        {"key": "x", "operator": "In", "values": ["1"]}]}, "template": {
+            "metadata": {"labels": {"a": "c", "x": "1"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}})
+    w.make("replicasets", "others", {"replicas": 1, "selector": {"matchLabels": {"a": "c"}, "matchExpressions": [
+        {"key": "x", "operator": "In", "values": ["2"]}]}, "template": {
+            "metadata": {"labels": {"a": "c", "x": "2"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}})
+    for name in ("more", "others"):
+        autoscaler(w, name=name, ref={"kind": "ReplicaSet", "name": name})
+    for name in ("more", "others"):
+        looked_at(w, name)
+
+
+@story(slow=True)
 def scaler_of_a_controller(w):
     w.make("replicationcontrollers", "web", {"replicas": 4, "selector": {"a": "b"}, "template": {
         "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}})
