@@ -267,6 +267,7 @@ class World:
 # ---- What is compared ----
 
 TOUCHED = "berth.dev/touched"  # what a test of conflicts writes into everything
+NODE_TTL = "node.alpha.kubernetes.io/ttl"  # depends on how many nodes all stories have together
 # Written by others, or a matter of how often somebody wrote.
 DROPPED = ("resourceVersion", "managedFields", "generation", "count", "selfLink", "nodeInfo")
 RANDOM_PART = re.compile(r"\b([a-z0-9-]+-)[bcdfghjklmnpqrstvwxz2456789]{5}\b")
@@ -307,7 +308,8 @@ class Normal:
         made = self.of(o)
         made["metadata"].pop("uid", None)
         made["metadata"].pop("creationTimestamp", None)
-        made["metadata"].get("annotations", {}).pop(TOUCHED, None)
+        for annotation in (TOUCHED, NODE_TTL):
+            made["metadata"].get("annotations", {}).pop(annotation, None)
         if made["metadata"].get("annotations") == {}:
             del made["metadata"]["annotations"]
 
