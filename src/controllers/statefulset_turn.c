@@ -3,8 +3,10 @@
 #include <stdlib.h>
 
 #include "api/edit.h"
+#include "apiserver/fields.h"
 #include "apiserver/subresource.h"
 #include "base/arena_array.h"
+#include "controllers/read.h"
 #include "controllers/revisions.h"
 #include "controllers/statefulset_decide.h"
 #include "controllers/statefulset_objects.h"
@@ -475,6 +477,32 @@ static void look_at_pods(struct set_turn *t, pod_list pods, size_t n)
     }
 }
 
+static bool has_controller(const struct value *revision)
+{
+    const struct type *rt = revision_resource()->type, *ot = schema_type(STR("meta/v1.OwnerReference"));
+    const struct value *owners = value_path(rt, revision, "metadata.ownerReferences");
+    for (uint32_t i = 0; i < list_length(owners); i++)
+        if (true_at(ot, &owners->items[i], "controller"))
+            return true;
+    return false;
+}
+
+/* Those that a set of this name has left behind, and nobody has: the history goes on where it ended. */
+static void adopt_revisions(struct set_turn *t)
+{
+    const struct resource *r = revision_resource();
+    const struct value **all = NULL;
+    size_t n = t->facts.deleted ? 0 : stored_list(cluster_objects(t->controller->cluster), r, t->owner.ns, &t->arena, &all);
+    for (size_t i = 0; i < n; i++) {
+        if (has_controller(all[i]) || !selector_matches(&t->selector, selectable_of(&t->arena, r, r->type, all[i]).labels))
+            continue;
+        struct claim claim = { r, text_at(r->type, all[i], "metadata.name"), text_at(r->type, all[i], "metadata.uid"), NULL };
+        t->n_claims_out++;
+        t->again = true;
+        pod_control_adopt(&t->controller->control, &t->owner, &claim, claimed, t);
+    }
+}
+
 static void find_pods(struct set_turn *t)
 {
     pod_list own, orphans;
@@ -513,6 +541,7 @@ static void run(struct set_turn *t)
         return;
     }
     t->n_claims_out = 1;
+    adopt_revisions(t);
     find_pods(t);
     if (t->again) {
         claimed(t, NULL);

@@ -12,7 +12,7 @@ import time
 
 from api import MERGE_PATCH
 
-LIMIT = 150  # seconds that one step may take on a busy machine
+LIMIT = 60  # seconds that one step may take on a busy machine
 PAUSE = 0.05  # between two looks
 RENEWAL = 5  # seconds between two heartbeats of all nodes
 
@@ -267,6 +267,7 @@ class World:
 # ---- What is compared ----
 
 TOUCHED = "berth.dev/touched"  # what a test of conflicts writes into everything
+TRIGGER = "endpoints.kubernetes.io/last-change-trigger-time"  # is there or not: whether two pods became ready within the same second
 # Written by others, or a matter of how often somebody wrote.
 DROPPED = ("resourceVersion", "managedFields", "generation", "count", "selfLink", "nodeInfo")
 RANDOM_PART = re.compile(r"\b([a-z0-9-]+-)[bcdfghjklmnpqrstvwxz2456789]{5}\b")
@@ -307,7 +308,8 @@ class Normal:
         made = self.of(o)
         made["metadata"].pop("uid", None)
         made["metadata"].pop("creationTimestamp", None)
-        made["metadata"].get("annotations", {}).pop(TOUCHED, None)
+        for annotation in (TOUCHED, TRIGGER):
+            made["metadata"].get("annotations", {}).pop(annotation, None)
         if made["metadata"].get("annotations") == {}:
             del made["metadata"]["annotations"]
 

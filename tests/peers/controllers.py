@@ -28,11 +28,15 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import controllers_deployments  # noqa: E402, F401 (these register their stories)
+import controllers_around  # noqa: E402, F401 (these register their stories)
+import controllers_cleanup  # noqa: E402, F401
+import controllers_deployments  # noqa: E402, F401
 import controllers_jobs  # noqa: E402, F401
+import controllers_nodes  # noqa: E402, F401
 import controllers_replicas  # noqa: E402, F401
 import controllers_services  # noqa: E402, F401
 import controllers_statefulsets  # noqa: E402, F401
+import controllers_volumes  # noqa: E402, F401
 import controller_faults  # noqa: E402
 from api import Api  # noqa: E402
 from controller_story import STORIES, Heart, World, shown  # noqa: E402

@@ -268,7 +268,7 @@ def set_releases(w):
     settled(w, availableReplicas=1)
     w.patch("pods", "web-0", {"metadata": {"labels": {"a": "else"}}})
     w.until("nobody's", lambda: not w.get("pods", "web-0")["metadata"].get("ownerReferences"))
-    w.until("told", lambda: w.told("FailedCreate"))
+    w.until("counted", lambda: w.status("statefulsets", "web").get("replicas", 0) == 0)
 
 
 @story()
