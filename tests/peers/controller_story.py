@@ -322,6 +322,8 @@ class Normal:
                         seen(inner)
         if isinstance(made.get("status"), dict):
             seen(made["status"])
+        if "taints" in made.get("spec", {}):  # in whatever order they were found
+            made["spec"]["taints"].sort(key=lambda t: (t["key"], t["effect"]))
         return made
 
     def event(self, e):

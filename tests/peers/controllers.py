@@ -69,7 +69,7 @@ class RealPlane(Trio):
             os.path.join(self.peers, "kube-controller-manager"), "--kubeconfig=" + self.kubeconfig, "--leader-elect=false",
             "--secure-port=%d" % take_port(), "--bind-address=127.0.0.1", "--cert-dir=" + self.path("kcm"), "--authentication-skip-lookup",
             "--kube-api-qps=1000", "--kube-api-burst=1000", "--service-account-private-key-file=" + self.path("sa.key"),
-            "--root-ca-file=" + self.certs.ca, "--pvclaimbinder-sync-period=2s", "--controllers=" + ",".join(CONTROLLERS)],
+            "--root-ca-file=" + self.certs.ca, "--pvclaimbinder-sync-period=2s", "--node-eviction-rate=100", "--controllers=" + ",".join(CONTROLLERS)],
             self.path("kcm.log"))
         return self
 
@@ -272,8 +272,7 @@ def main(arguments):
         expected = expected_of(folder, options)
         if options.record:
             save_recording(expected)
-            print("%d recorded, failed: %s" % (len(expected), failures_of(expected)))
-            return 1 if failures_of(expected) else 0
+            print("failed with the real ones: %s" % failures_of(expected))
         if options.twice:
             again = real_ones(os.path.join(folder, "again"), options)
             return 1 if report(options.names, expected, *again, labels=("real", "again")) else 0

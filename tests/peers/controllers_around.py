@@ -113,7 +113,7 @@ def used(w, name="q", **want):
 
 
 def quota_pod(w, name, cpu="500m", memory="64Mi"):
-    amounts = {"requests": {"cpu": cpu, "memory": memory}, "limits": {"cpu": "1", "memory": "1Gi"}}
+    amounts = {"requests": {"cpu": cpu, "memory": memory}, "limits": {"cpu": "2", "memory": "1Gi"}}
     w.pod(name, containers=[{"name": "c", "image": "a", "resources": amounts}])
 
 

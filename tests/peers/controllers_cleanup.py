@@ -160,7 +160,7 @@ def namespace_is_let_go(w):
     w.gone("namespaces", whole)
 
 
-@story(recorded=False)
+@story()
 def namespace_waits_for_pods(w):
     """Pods on nodes end at their own pace."""
     whole = space(w, "inner")
@@ -168,6 +168,38 @@ def namespace_waits_for_pods(w):
     w.api.create("/api/v1/namespaces/%s/pods" % whole, {"metadata": {"name": "p"}, "spec": {
         "nodeName": node, "containers": [{"name": "c", "image": "i"}]}})
     w.delete("namespaces", whole)
-    w.until("told", lambda: w.condition("namespaces", whole, "NamespaceContentRemaining"))
+    w.until("told", lambda: w.condition("namespaces", whole, "NamespaceContentRemaining", "False"))
+
+
+@story()
+def namespace_deletes_pods_first(w):
+    """What else is in it stays until they are gone."""
+    whole = space(w, "inner")
+    node = w.node("n")
+    w.extra = (whole,)
+    for name in ("secrets", "configmaps"):
+        w.api.create("/api/v1/namespaces/%s/%s" % (whole, name), {"metadata": {"name": "kept"}})
+    w.api.create("/api/v1/namespaces/%s/pods" % whole, {"metadata": {"name": "p"}, "spec": {
+        "nodeName": node, "terminationGracePeriodSeconds": 3600, "containers": [{"name": "c", "image": "i"}]}})
+    w.delete("namespaces", whole)
+    w.until("going", lambda: w.api.get("/api/v1/namespaces/%s/pods/p" % whole)["metadata"].get("deletionTimestamp"))
+    w.until("told", lambda: w.status("namespaces", whole).get("conditions"))
+
+
+@story()
+def namespace_whose_pods_are_late(w):
+    """They have had their time."""
+    whole = space(w, "inner")
+    node = w.node("n")
+    w.api.create("/api/v1/namespaces/%s/pods" % whole, {"metadata": {"name": "p"}, "spec": {
+        "nodeName": node, "terminationGracePeriodSeconds": 1, "containers": [{"name": "c", "image": "i"}]}})
+    w.delete("namespaces", whole)
+    w.until("told", lambda: w.condition("namespaces", whole, "NamespaceDeletionContentFailure"))
+
+
+@story()
+def namespace_goes_after_its_pods(w):
+    namespace_whose_pods_are_late(w)
+    whole = w.own("inner")
     w.api.call("DELETE", "/api/v1/namespaces/%s/pods/p" % whole, {"gracePeriodSeconds": 0})
     w.gone("namespaces", whole)

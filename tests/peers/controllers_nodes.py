@@ -67,12 +67,12 @@ def node_says_unknown(w):
 
 
 @story()
-def pods_become_unready_with_their_node(w):
+def pods_of_a_node_that_speaks(w):
+    """It says itself that it is not ready: what becomes of its pods, it says, too."""
     node = w.node("n")
     w.pod("p", node)
     w.set_phase("p", "Running")
     w.post(node, Ready="False")
-    w.until("not ready", lambda: w.condition("pods", "p", "Ready", "False"))
     tainted(w, node, *NOT_READY)
 
 
@@ -87,7 +87,6 @@ def pods_are_evicted(w):
     going(w, "soon")
     tainted(w, node, *NOT_READY)
     w.until("told", lambda: w.told("TaintManagerEviction"))
-    w.until("not ready", lambda: all(w.condition("pods", n, "Ready", "False") for n in ("soon", "later", "never")))
 
 
 @story()

@@ -1,6 +1,4 @@
 """Stories of volumes and claims. There is no provisioner: volumes are there, or are waited for."""
-import json
-
 from controller_story import story
 
 
@@ -157,6 +155,47 @@ def volume_cannot_be_deleted(w):
 
 
 @story()
+def volume_of_a_host_cannot_be_deleted(w):
+    volume(w, "v", persistentVolumeReclaimPolicy="Delete")
+    claim(w, "c")
+    bound(w, "c", "v")
+    w.delete("persistentvolumeclaims", "c")
+    is_(w, "v", "Failed")
+
+
+@story()
+def volume_is_deleted_by_others(w):
+    volume(w, "v", persistentVolumeReclaimPolicy="Delete", hostPath=None, csi={"driver": "example.com", "volumeHandle": "h"})
+    claim(w, "c")
+    bound(w, "c", "v")
+    w.delete("persistentvolumeclaims", "c")
+    is_(w, "v", "Released")
+
+
+@story()
+def claim_names_a_volume_that_does_not_fit(w):
+    volume(w, "v", accessModes=["ReadOnlyMany"])
+    claim(w, "c", volumeName=w.own("v"))
+    w.until("told", lambda: w.told("VolumeMismatch"))
+
+
+@story()
+def claim_of_a_class_without_provisioner(w):
+    w.create("storageclasses", {"metadata": {"name": w.own("manual")}, "provisioner": "kubernetes.io/no-provisioner"})
+    claim(w, "c")
+    w.until("told", lambda: w.items("events"))
+
+
+@story()
+def claim_with_a_pod_that_waits(w):
+    """The pod is there, and not scheduled."""
+    late_class(w)
+    w.pod("user", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
+    claim(w, "c")
+    w.until("told", lambda: w.items("events"))
+
+
+@story()
 def volume_is_gone(w):
     """The claim has lost it."""
     volume(w, "v")
@@ -210,9 +249,10 @@ def claim_in_use_goes_later(w):
 
 @story()
 def claim_whose_user_has_ended(w):
+    """It is its user's as long as that is there."""
     claim_in_use_stays(w)
     w.set_phase("user", "Succeeded")
-    w.gone("persistentvolumeclaims", "c")
+    w.stays("there", lambda: w.find("persistentvolumeclaims", "c"))
 
 
 def late_class(w, provisioner="kubernetes.io/no-provisioner"):
@@ -279,4 +319,4 @@ def volume_too_small_for_its_claim(w):
     """It names the claim, and has not enough."""
     volume(w, "v", "1Gi", wait=False, claimRef={"namespace": w.ns, "name": "c"})
     claim(w, "c", "2Gi")
-    w.until("told", lambda: "VolumeMismatch" in json.dumps([e["reason"] for e in w.api.items("/api/v1/events")]))
+    w.until("told", lambda: w.told("ProvisioningFailed"))
