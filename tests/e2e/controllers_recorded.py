@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """controllers_recorded.py BERTH [STORY...] - stories of controllers, as tests/peers/controllers.py plays them, compared with what the real
-kube-controller-manager made of them: tests/peers/recordings/controllers.json.gz."""
+kube-controller-manager made of them: tests/peers/recordings/controllers_*.json.gz."""
 import os
 import sys
 
