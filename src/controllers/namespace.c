@@ -258,7 +258,7 @@ static struct value conditions_for(struct namespace_controller *n, struct arena 
 struct turn {
     struct namespace_controller *controller;
     uint32_t n_out;
-    bool failed, waits;
+    bool failed, waits, again;
     size_t n_key;
     char key[];
 };
@@ -266,7 +266,9 @@ struct turn {
 static void end_turn(struct turn *t)
 {
     struct str key = { t->key, t->n_key };
-    if (t->waits && !t->failed)
+    if (t->again && !t->failed)
+        work_queue_add(t->controller->queue, key);
+    else if (t->waits && !t->failed)
         work_queue_add_after(t->controller->queue, key, LOOK_AGAIN_MS);
     work_queue_done(t->controller->queue, key, t->failed ? WORK_RETRY : WORK_FORGET);
     free(t);
@@ -358,7 +360,8 @@ static void work(void *context, struct str key)
         finalize(t, &a, v);
     } else {
         delete_contents(t, &c);
-        if (c.items.n == 0)
+        t->again = c.items.n > 0; /* to see what is held */
+        if (!t->again)
             write_conditions(t, &a, v, &c);
     }
     contents_fini(&c);

@@ -166,17 +166,40 @@ static const struct value *find_claim(struct set_turn *t, size_t i, int64_t ordi
                       statefulset_claim_name(&t->objects, i, ordinal));
 }
 
+static struct statefulset_claim_pod claim_pod(struct set_turn *t, int64_t ordinal, const struct value *pod)
+{
+    bool in_range = ordinal >= t->facts.start && ordinal < t->facts.start + t->facts.replicas;
+    struct str uid = pod ? value_text(value_path(schema_type(STR("core/v1.Pod")), pod, "metadata.uid")) : STR("");
+    return (struct statefulset_claim_pod){ name_of(t, ordinal), uid, in_range };
+}
+
 static void add_claims(struct set_turn *t, int64_t ordinal)
 {
     for (size_t i = 0; i < statefulset_n_claims(&t->objects); i++) {
         if (find_claim(t, i, ordinal))
             continue;
         struct str name = statefulset_claim_name(&t->objects, i, ordinal);
+        struct statefulset_claim_pod pod = claim_pod(t, ordinal, NULL);
+        struct value made = statefulset_make_claim(&t->objects, i, ordinal);
         struct set_write *w = add_write(t, CLUSTER_CREATE, claim_resource(), name);
-        w->call.object = keep(t, statefulset_make_claim(&t->objects, i, ordinal));
+        w->call.object = keep(t, statefulset_own_claim(&t->objects, &made, &pod));
         w->verb = "Create";
         w->subject = arena_printf(&t->arena, "Claim %.*s %s", STR_ARG(name), pod_subject(t, name_of(t, ordinal)));
         w->success = "success";
+    }
+}
+
+/* `pod_value` is NULL when the pod is about to be made. */
+static void add_claim_owners(struct set_turn *t, int64_t ordinal, const struct value *pod_value)
+{
+    struct statefulset_claim_pod pod = claim_pod(t, ordinal, pod_value);
+    for (size_t i = 0; i < statefulset_n_claims(&t->objects); i++) {
+        const struct value *claim = find_claim(t, i, ordinal);
+        if (!claim || statefulset_claim_is_right(&t->objects, claim, &pod))
+            continue;
+        struct value copy = value_copy(&t->arena, claim);
+        struct set_write *w = add_write(t, CLUSTER_UPDATE, claim_resource(), statefulset_claim_name(&t->objects, i, ordinal));
+        w->call.object = keep(t, statefulset_own_claim(&t->objects, &copy, &pod));
     }
 }
 
@@ -191,26 +214,7 @@ static void add_creation(struct set_turn *t, const struct statefulset_action *ac
     w->verb = "Create";
     w->subject = pod_subject(t, name);
     w->success = "successful";
-}
-
-static struct statefulset_claim_pod claim_pod(struct set_turn *t, int64_t ordinal, const struct value *pod)
-{
-    bool in_range = ordinal >= t->facts.start && ordinal < t->facts.start + t->facts.replicas;
-    struct str uid = pod ? value_text(value_path(schema_type(STR("core/v1.Pod")), pod, "metadata.uid")) : STR("");
-    return (struct statefulset_claim_pod){ name_of(t, ordinal), uid, in_range };
-}
-
-static void add_claim_owners(struct set_turn *t, const struct statefulset_action *act)
-{
-    struct statefulset_claim_pod pod = claim_pod(t, act->ordinal, &t->pod_values[act->pod - t->pods]);
-    for (size_t i = 0; i < statefulset_n_claims(&t->objects); i++) {
-        const struct value *claim = find_claim(t, i, act->ordinal);
-        if (!claim || statefulset_claim_is_right(&t->objects, claim, &pod))
-            continue;
-        struct value copy = value_copy(&t->arena, claim);
-        struct set_write *w = add_write(t, CLUSTER_UPDATE, claim_resource(), statefulset_claim_name(&t->objects, i, act->ordinal));
-        w->call.object = keep(t, statefulset_own_claim(&t->objects, &copy, &pod));
-    }
+    add_claim_owners(t, act->ordinal, NULL); /* of claims that were there */
 }
 
 static void add_action(struct set_turn *t, const struct statefulset_action *act)
@@ -224,7 +228,7 @@ static void add_action(struct set_turn *t, const struct statefulset_action *act)
         add_claims(t, act->ordinal);
         return;
     case STATEFULSET_OWN_CLAIMS:
-        add_claim_owners(t, act);
+        add_claim_owners(t, act->ordinal, &t->pod_values[act->pod - t->pods]);
         return;
     case STATEFULSET_DELETE:
         w = add_write(t, CLUSTER_DELETE, pod_resource(), act->pod->name);
@@ -364,6 +368,11 @@ static void add_revision(struct set_turn *t, struct str data)
                                            revisions_next_number(&t->revisions),
                                            value_path(sets(), &t->set, "spec.template.metadata.labels"),
                                            value_path(sets(), &t->set, "metadata.annotations")));
+    if (n_collisions != number(&t->set, "status.collisionCount", 0)) {
+        w = add_write(t, CLUSTER_UPDATE, set_resource(), t->owner.name);
+        w->call.subresource = "status";
+        w->call.object = keep(t, edit_set(&t->arena, sets(), &t->set, "status.collisionCount", value_int(n_collisions)));
+    }
 }
 
 static void add_renumbering(struct set_turn *t, struct str name)

@@ -1,5 +1,5 @@
 """What the stories of controllers share. A story is a function with `@story` that gets a World (a namespace of its own, and cluster-wide
-names that begin with it), plays, and waits until what it wants is so; there are no kubelets: it sets what they would say of pods and nodes.
+names that begin with its name and two dashes), plays, and waits until what it wants is so; there are no kubelets: it sets what they would say of pods and nodes.
 
 What remains then is shown as lines in which all that is random or a time has been replaced, so that the lines of two control
 planes can be compared: objects with their owners, finalizers, status and conditions, and what Events say."""
@@ -120,7 +120,7 @@ class World:
 
     def own(self, name):
         """What a cluster-wide object of this story is called."""
-        return "%s-%s" % (self.ns, name)
+        return "%s--%s" % (self.ns, name)
 
     def create(self, kind, body):
         return self.api.create(self.path(kind), body)
@@ -322,8 +322,9 @@ class Normal:
                         seen(inner)
         if isinstance(made.get("status"), dict):
             seen(made["status"])
-        if "taints" in made.get("spec", {}):  # in whatever order they were found
-            made["spec"]["taints"].sort(key=lambda t: (t["key"], t["effect"]))
+        # Both are in whatever order they were found.
+        made.get("spec", {}).get("taints", []).sort(key=lambda t: (t["key"], t["effect"]))
+        (made.get("endpoints") or []).sort(key=lambda e: e["addresses"])
         return made
 
     def event(self, e):
@@ -343,7 +344,7 @@ def objects_of(w):
             found[kind] = [o for ns in (w.ns, *w.extra) for o in w.api.items(w.path(kind, ns=ns))]
         else:
             found[kind] = [o for o in w.api.items(w.path(kind)) if o["metadata"]["name"] == w.ns and kind == "namespaces" or
-                           o["metadata"]["name"].startswith(w.ns + "-")]
+                           o["metadata"]["name"].startswith(w.ns + "--")]
     return found
 
 

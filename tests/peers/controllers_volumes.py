@@ -187,15 +187,6 @@ def claim_of_a_class_without_provisioner(w):
 
 
 @story()
-def claim_with_a_pod_that_waits(w):
-    """The pod is there, and not scheduled."""
-    late_class(w)
-    w.pod("user", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}])
-    claim(w, "c")
-    w.until("told", lambda: w.items("events"))
-
-
-@story()
 def volume_is_gone(w):
     """The claim has lost it."""
     volume(w, "v")
