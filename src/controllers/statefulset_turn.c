@@ -353,16 +353,14 @@ static void find_revisions(struct set_turn *t)
     revisions_sort(&t->arena, &t->revisions);
 }
 
-/* Names that are taken by other data count as collisions. */
+/* Names that are taken by other data count as collisions. As upstream, the label keeps the hash that it began with. */
 static void add_revision(struct set_turn *t, struct str data)
 {
     struct stored *objects = cluster_objects(t->controller->cluster);
     int64_t n_collisions = number(&t->set, "status.collisionCount", 0);
     struct str hash = revision_hash(&t->arena, data, n_collisions), name = revision_name(&t->arena, t->owner.name, hash);
-    while (stored_get(objects, revision_resource(), t->owner.ns, name)) {
-        hash = revision_hash(&t->arena, data, ++n_collisions);
-        name = revision_name(&t->arena, t->owner.name, hash);
-    }
+    while (stored_get(objects, revision_resource(), t->owner.ns, name))
+        name = revision_name(&t->arena, t->owner.name, revision_hash(&t->arena, data, ++n_collisions));
     struct set_write *w = add_write(t, CLUSTER_CREATE, revision_resource(), name);
     w->call.object = keep(t, revision_make(&t->arena, controller_reference(&t->arena, &t->owner), t->owner.ns, name, hash, data,
                                            revisions_next_number(&t->revisions),

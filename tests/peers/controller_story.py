@@ -322,9 +322,10 @@ class Normal:
                         seen(inner)
         if isinstance(made.get("status"), dict):
             seen(made["status"])
-        # Both are in whatever order they were found.
+        # These are in whatever order they were found.
         made.get("spec", {}).get("taints", []).sort(key=lambda t: (t["key"], t["effect"]))
         (made.get("endpoints") or []).sort(key=lambda e: e["addresses"])
+        (made.get("subsets") or []).sort(key=lambda s: json.dumps(s["ports"]) if s.get("ports") else "")
         return made
 
     def event(self, e):

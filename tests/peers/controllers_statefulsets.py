@@ -31,7 +31,9 @@ def run(w, *names_of_pods):
 
 
 def settled(w, **want):
-    w.until("status %s" % want, lambda: all(w.status("statefulsets", "web").get(k, 0) == v for k, v in want.items()), w.ready)
+    """With all pods running, so that it is not what was before."""
+    w.until("status %s" % want, lambda: not [p for p in w.live() if p["status"]["phase"] == "Pending"] and
+            all(w.status("statefulsets", "web").get(k, 0) == v for k, v in want.items()), w.ready)
 
 
 @story()
