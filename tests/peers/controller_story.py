@@ -1,5 +1,5 @@
 """What the stories of controllers share. A story is a function with `@story` that gets a World (a namespace of its own, and cluster-wide
-names that begin with it), plays, and waits until what it wants is so; there are no kubelets: it sets what they would say of pods and nodes.
+names that begin with its name and two dashes), plays, and waits until what it wants is so; there are no kubelets: it sets what they would say of pods and nodes.
 
 What remains then is shown as lines in which all that is random or a time has been replaced, so that the lines of two control
 planes can be compared: objects with their owners, finalizers, status and conditions, and what Events say."""
@@ -12,7 +12,7 @@ import time
 
 from api import MERGE_PATCH
 
-LIMIT = 150  # seconds that one step may take on a busy machine
+LIMIT = 60  # seconds that one step may take on a busy machine
 PAUSE = 0.05  # between two looks
 RENEWAL = 5  # seconds between two heartbeats of all nodes
 
@@ -120,7 +120,7 @@ class World:
 
     def own(self, name):
         """What a cluster-wide object of this story is called."""
-        return "%s-%s" % (self.ns, name)
+        return "%s--%s" % (self.ns, name)
 
     def create(self, kind, body):
         return self.api.create(self.path(kind), body)
@@ -267,6 +267,7 @@ class World:
 # ---- What is compared ----
 
 TOUCHED = "berth.dev/touched"  # what a test of conflicts writes into everything
+TRIGGER = "endpoints.kubernetes.io/last-change-trigger-time"  # is there or not: whether two pods became ready within the same second
 NODE_TTL = "node.alpha.kubernetes.io/ttl"  # depends on how many nodes all stories have together
 # Written by others, or a matter of how often somebody wrote.
 DROPPED = ("resourceVersion", "managedFields", "generation", "count", "selfLink", "nodeInfo")
@@ -308,7 +309,7 @@ class Normal:
         made = self.of(o)
         made["metadata"].pop("uid", None)
         made["metadata"].pop("creationTimestamp", None)
-        for annotation in (TOUCHED, NODE_TTL):
+        for annotation in (TOUCHED, TRIGGER, NODE_TTL):
             made["metadata"].get("annotations", {}).pop(annotation, None)
         if made["metadata"].get("annotations") == {}:
             del made["metadata"]["annotations"]
@@ -322,6 +323,10 @@ class Normal:
                         seen(inner)
         if isinstance(made.get("status"), dict):
             seen(made["status"])
+        # These are in whatever order they were found.
+        made.get("spec", {}).get("taints", []).sort(key=lambda t: (t["key"], t["effect"]))
+        (made.get("endpoints") or []).sort(key=lambda e: e["addresses"])
+        (made.get("subsets") or []).sort(key=lambda s: json.dumps(s["ports"]) if s.get("ports") else "")
         return made
 
     def event(self, e):
@@ -341,7 +346,7 @@ def objects_of(w):
             found[kind] = [o for ns in (w.ns, *w.extra) for o in w.api.items(w.path(kind, ns=ns))]
         else:
             found[kind] = [o for o in w.api.items(w.path(kind)) if o["metadata"]["name"] == w.ns and kind == "namespaces" or
-                           o["metadata"]["name"].startswith(w.ns + "-")]
+                           o["metadata"]["name"].startswith(w.ns + "--")]
     return found
 
 

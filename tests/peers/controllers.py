@@ -4,7 +4,8 @@ berth's controllers on berth's API server; then what remains is compared, see co
 
   --list             prints the names of the stories
   --short            only those that take seconds
-  --record           writes what remains with the real ones into tests/peers/recordings/controllers.json.gz, for tests that have no Go
+  --record           writes what remains with the real ones into tests/peers/recordings, a file for each file of stories, for tests that
+                     have no Go
   --recorded         compares berth with that recording instead of the real ones
   --twice            compares the real ones with themselves: what a story leaves to chance cannot be compared
   --show             prints what remains with berth, and compares nothing
@@ -28,21 +29,24 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import controllers_autoscaling  # noqa: E402, F401 (these register their stories)
+import controllers_around  # noqa: E402, F401 (these register their stories)
+import controllers_autoscaling  # noqa: E402, F401
 import controllers_certificates  # noqa: E402, F401
+import controllers_cleanup  # noqa: E402, F401
 import controllers_daemonset  # noqa: E402, F401
 import controllers_deployments  # noqa: E402, F401
 import controllers_jobs  # noqa: E402, F401
+import controllers_nodes  # noqa: E402, F401
 import controllers_replicas  # noqa: E402, F401
 import controllers_services  # noqa: E402, F401
 import controllers_small  # noqa: E402, F401
 import controllers_statefulsets  # noqa: E402, F401
+import controllers_volumes  # noqa: E402, F401
 import controller_faults  # noqa: E402
 from api import Api  # noqa: E402
 from controller_story import STORIES, Heart, World, shown  # noqa: E402
 from trio import HERE, TOKEN, Certificates, Trio, berth_program, end, find_peers, launch, take_port  # noqa: E402
 
-RECORDING = os.path.join(HERE, "recordings", "controllers.json.gz")
 SETTLED = 4  # seconds without a change: then nothing more is to come
 COMPARED = int(os.environ.get("BERTH_TEST_LIMIT", 40))  # seconds that berth may take to reach what the real ones reached
 STEADY_NODES = 8  # that are always well: where most nodes of a zone are not, nobody is evicted
@@ -73,7 +77,8 @@ class RealPlane(Trio):
             "--secure-port=%d" % take_port(), "--bind-address=127.0.0.1", "--cert-dir=" + self.path("kcm"), "--authentication-skip-lookup",
             "--kube-api-qps=1000", "--kube-api-burst=1000", "--service-account-private-key-file=" + self.path("sa.key"),
             "--cluster-signing-cert-file=" + self.certs.ca, "--cluster-signing-key-file=" + self.path("ca.key"),
-            "--root-ca-file=" + self.certs.ca, "--pvclaimbinder-sync-period=2s", "--controllers=" + ",".join(CONTROLLERS)],
+            "--root-ca-file=" + self.certs.ca, "--pvclaimbinder-sync-period=2s", "--node-eviction-rate=100",
+            "--controllers=" + ",".join(CONTROLLERS)],
             self.path("kcm.log"))
         return self
 
@@ -217,18 +222,32 @@ def report(names, expected, found, theatre, labels=("real", "berth")):
     return n_differ
 
 
-def load_recording():
-    with gzip.open(RECORDING, "rt", encoding="utf-8") as f:
-        return json.load(f)
+def recording_of(module):
+    """Where the stories of a file are recorded, and what is recorded there."""
+    path = os.path.join(HERE, "recordings", module + ".json.gz")
+    if not os.path.exists(path):
+        return path, {}
+    with gzip.open(path, "rt", encoding="utf-8") as f:
+        return path, json.load(f)
 
 
-def save_recording(found):
+def module_of(name):
+    return STORIES[name].play.__module__
+
+
+def load_recordings(names):
+    files = {module: recording_of(module)[1] for module in {module_of(name) for name in names}}
+    return {name: files[module_of(name)].get(name, ["it is not recorded"]) for name in names}
+
+
+def save_recordings(found):
     """Stories that were not played keep what was recorded."""
-    kept = load_recording() if os.path.exists(RECORDING) else {}
-    kept.update({name: lines for name, lines in found.items() if STORIES[name].recorded})
-    kept = {name: lines for name, lines in kept.items() if name in STORIES}
-    with open(RECORDING, "wb") as raw, gzip.GzipFile("", "wb", mtime=0, fileobj=raw) as f:
-        f.write(json.dumps(kept, sort_keys=True, indent=0).encode())
+    for module in sorted({module_of(name) for name in found}):
+        path, kept = recording_of(module)
+        kept.update({name: lines for name, lines in found.items() if module_of(name) == module and STORIES[name].recorded})
+        kept = {name: lines for name, lines in kept.items() if name in STORIES}
+        with open(path, "wb") as raw, gzip.GzipFile("", "wb", mtime=0, fileobj=raw) as f:
+            f.write(json.dumps(kept, sort_keys=True, indent=0).encode())
 
 
 def failures_of(found):
@@ -258,9 +277,34 @@ def real_ones(folder, options):
 
 def expected_of(folder, options):
     if options.recorded:
-        recording = load_recording()
-        return {name: recording[name] for name in options.names}
+        return load_recordings(options.names)
     return real_ones(folder, options)[0]
+
+
+# ---- As a part of tests/peers/run ----
+
+PARTS = [("controllers", "stories of berth's controllers end as those of the real kube-controller-manager do"),
+         ("controllers-faults", "and so they do while the server is killed, everything is written by others, and time stands still")]
+
+
+def run(peers, folder, options, results):
+    """The second part compares with what the first one has seen, or with the recording."""
+    expected = None
+    for (name, doc), faults in zip(PARTS, ([], [["--kill", "1"], ["--touch", "--freeze"]])):
+        if not options.only.search(name) or faults and options.short:
+            continue
+        began, wrong = time.monotonic(), []
+        for arguments in faults or [[]]:
+            played = parse(["--short"] * bool(options.short or faults) + arguments)
+            played.seed = options.seed
+            space = os.path.join(folder, name + "".join(arguments))
+            if expected is None:
+                expected = load_recordings(played.names) if faults else of_the_real(peers, space, played.names)[0]
+            want = {n: without_events(expected[n]) if faults else expected[n] for n in played.names}
+            found = of_berth(space, played.names, want, played)[0]
+            wrong += [line for n in played.names if found[n] != want[n]
+                      for line in ["%s differs" % n] + list(difflib.unified_diff(want[n], found[n], "real", "berth", lineterm="", n=2))[:20]]
+        results.note("%s: %s" % (name, doc), wrong, time.monotonic() - began)
 
 
 def main(arguments):
@@ -276,9 +320,8 @@ def main(arguments):
             return 1 if failures_of(found) else 0
         expected = expected_of(folder, options)
         if options.record:
-            save_recording(expected)
-            print("%d recorded, failed: %s" % (len(expected), failures_of(expected)))
-            return 1 if failures_of(expected) else 0
+            save_recordings(expected)
+            print("failed with the real ones: %s" % failures_of(expected))
         if options.twice:
             again = real_ones(os.path.join(folder, "again"), options)
             return 1 if report(options.names, expected, *again, labels=("real", "again")) else 0

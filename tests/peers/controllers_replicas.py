@@ -242,6 +242,8 @@ def replica_set_to_nothing(w):
 def replica_set_too_many_adopted(w):
     for i in range(4):
         w.pod("p%d" % i)
+    for i in (1, 2):
+        w.set_phase("p%d" % i, "Running")
     replica_set_of(w, 2)
     w.until("two are left", lambda: len(w.pods()) == 2)
 

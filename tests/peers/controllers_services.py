@@ -79,7 +79,7 @@ def service_pod_ends(w):
     reaches(w, _1=True, _2=False)
     w.set_phase("p1", "Succeeded")
     w.set_phase("p2", "Failed", 1)
-    reaches(w)
+    w.until("none", lambda: not in_slices(w))
 
 
 @story()
