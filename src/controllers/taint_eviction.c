@@ -95,7 +95,8 @@ static bool says_why(const struct value *pod)
 
 static void say_why(struct taint_eviction *c, struct turn *t, const struct value *pod, struct arena *a)
 {
-    struct condition why = { "DisruptionTarget", "True", REASON, "Taint manager: deleting due to NoExecute taint", 0 };
+    struct condition why = { "DisruptionTarget", "True", REASON, "Taint manager: deleting due to NoExecute taint",
+                             int_at(pod_type(), pod, "metadata.generation", 0) };
     const struct value *old = value_path(pod_type(), pod, "status.conditions");
     struct value next = condition_set(a, schema_type(STR("core/v1.PodCondition")), old, &why, cluster_now_s(c->cluster));
     next = edit_set(a, pod_type(), pod, "status.conditions", next);
