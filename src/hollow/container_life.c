@@ -321,7 +321,8 @@ static void move_on_from_running(struct container_life *c, const struct containe
         container_life_end(c, plan->exit_code, now_s);
         return;
     }
-    probe(c, now_s, ret_due_s);
+    if (!c->is_init || c->is_sidecar) /* nobody waits for the others to be ready */
+        probe(c, now_s, ret_due_s);
     if (end_s < *ret_due_s)
         *ret_due_s = end_s;
 }

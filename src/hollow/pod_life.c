@@ -146,12 +146,20 @@ static void run(struct life *l)
 
 /* ---- The end ---- */
 
+static bool has_been_started(const struct container_life *c)
+{
+    return c->phase != CONTAINER_WAITS || value_slot(c->last, SLOT_core_v1_ContainerState_terminated)->kind == VALUE_STRUCT;
+}
+
+/* Once it was, it stays so, also when its sidecars have ended. */
 static bool has_initialized(const struct life *l)
 {
+    bool done = true;
     for (uint32_t i = 0; i < l->n_init; i++)
-        if (!is_init_done(&l->all[i]))
-            return false;
-    return true;
+        done = done && is_init_done(&l->all[i]);
+    for (uint32_t i = l->n_init; i < l->n; i++)
+        done = done || has_been_started(&l->all[i]);
+    return done;
 }
 
 /* What was not reached of the init containers stays waiting. */
@@ -205,7 +213,7 @@ static const char *phase_of(const struct life *l, bool final)
     uint32_t n_waiting = 0, n_running = 0;
     for (uint32_t i = l->n_init; i < l->n; i++) {
         const struct container_life *c = &l->all[i];
-        n_waiting += c->phase == CONTAINER_WAITS && !value_path(schema_type(STR("core/v1.ContainerState")), c->last, "terminated")->kind;
+        n_waiting += !has_been_started(c);
         n_running += c->phase == CONTAINER_RUNS;
     }
     if (final)
