@@ -15,6 +15,7 @@
 #include "hollow/kubelet_events.h"
 #include "hollow/node_addresses.h"
 #include "hollow/node_object.h"
+#include "hollow/pod_fit.h"
 #include "hollow/pod_life.h"
 
 #define ACCOUNT "hollow-nodes"
@@ -278,6 +279,34 @@ static void look_again(struct hollow *h, struct str key, int64_t at_s)
         work_queue_add_after(h->pod_queue, key, at_s * 1000 > now_ms ? at_s * 1000 - now_ms : 0);
 }
 
+/* The pods on a node that have not ended, but for one. */
+static size_t others_on(struct hollow *h, const struct hollow_node *n, struct str key, struct arena *a, const struct value ***ret_pods)
+{
+    const struct str *keys;
+    size_t n_keys = pods_by_node_list(&h->by_node, name_of(n), a, &keys), n_pods = 0;
+    const struct value **at = ARENA_NEW_N(a, const struct value *, n_keys);
+    for (size_t i = 0; i < n_keys; i++) {
+        struct str namespace, name;
+        turn_read_key(keys[i], &namespace, &name);
+        const struct value *pod = stored_get(cluster_objects(h->cluster), pods(), namespace, name);
+        if (pod && !str_eq(keys[i], key) && !pod_has_ended(pod))
+            at[n_pods++] = pod;
+    }
+    *ret_pods = at;
+    return n_pods;
+}
+
+/* A pod that a scheduler chose this node for was checked already; one that came with its node was not. */
+static struct pod_refusal refusal_of(struct hollow *h, const struct hollow_node *n, struct str key, const struct value *pod,
+                                     struct arena *a)
+{
+    const struct value *node = node_value(h, name_of(n)), **others;
+    if (pod_life_has_begun(pod) || pod_condition_is_true(pod, STR("PodScheduled")) || !node)
+        return (struct pod_refusal){ NULL, NULL };
+    size_t n_others = others_on(h, n, key, a, &others);
+    return pod_fit(a, pod, node, others, n_others);
+}
+
 static void live(struct hollow *h, struct turn *t, struct hollow_node *n, const struct value *pod, struct arena *a)
 {
     struct str key = { t->key, t->n_key };
@@ -285,6 +314,9 @@ static void live(struct hollow *h, struct turn *t, struct hollow_node *n, const 
     bool is_on_host = true_at(pod_type(), pod, "spec.hostNetwork");
     if (!is_on_host && !pod_has_ended(pod))
         s.pod_ip = address_for(h, n, a, key);
+    struct pod_refusal refusal = refusal_of(h, n, key, pod, a);
+    s.refusal = refusal.reason;
+    s.refusal_message = refusal.message;
     struct pod_life_step step = pod_life_step(a, &s);
     if (step.verb == POD_LIFE_STATUS && h->events)
         kubelet_events_record(h->events, pod, &step.pod);

@@ -169,6 +169,34 @@ TEST(pods_run_and_go)
     finish(&b);
 }
 
+TEST(a_pod_that_does_not_fit_is_refused)
+{
+    static const char with[] = "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"nodeName\":\"node-0\",\"containers\":[{\"name\":\"c\",\"image\":\"i\","
+                               "\"resources\":{\"requests\":{%s}}}]}}";
+    static const struct {
+        const char *name, *requests, *phase, *reason, *message;
+    } rows[] = {
+        { "most", "\"cpu\":\"3500m\"", "Running", "", "" },
+        { "more", "\"cpu\":\"501m\"", "Failed", "OutOfcpu",
+          "Pod was rejected: Node didn't have enough resource: cpu, requested: 501, used: 3500, capacity: 4000" },
+        { "rest", "\"cpu\":\"500m\",\"memory\":\"1Gi\"", "Running", "", "" },
+        { "large", "\"memory\":\"16Gi\"", "Failed", "OutOfmemory",
+          "Pod was rejected: Node didn't have enough resource: memory, requested: 17179869184, used: 1073741824, capacity: 17179869184" },
+        { "other", "\"example.com/x\":\"1\"", "Failed", "OutOfexample.com/x",
+          "Pod was rejected: Node didn't have enough resource: example.com/x, requested: 1, used: 0, capacity: 0" },
+    };
+    struct bench b;
+    begin(&b, 1);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        story_create(&b.w, "pods", "", "default", arena_printf(&b.w.arena, with, rows[i].name, rows[i].requests));
+        pass(&b, 200);
+        CHECK_STR(rows[i].name, phase(&b, rows[i].name), str_of(rows[i].phase));
+        CHECK_STR(rows[i].name, text_at(pod_type(), pod(&b, rows[i].name), "status.reason"), str_of(rows[i].reason));
+        CHECK_STR(rows[i].name, text_at(pod_type(), pod(&b, rows[i].name), "status.message"), str_of(rows[i].message));
+    }
+    finish(&b);
+}
+
 TEST(a_node_fails_and_comes_back)
 {
     struct bench b;
