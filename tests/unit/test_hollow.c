@@ -172,9 +172,9 @@ TEST(pods_run_and_go)
 TEST(a_pod_that_does_not_fit_is_refused)
 {
     static const char with[] = "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"nodeName\":\"node-0\",\"containers\":[{\"name\":\"c\",\"image\":\"i\","
-                               "\"resources\":{\"requests\":{%s}}}]}}";
+                               "\"resources\":{\"requests\":{%s}%s}}]}}";
     static const struct {
-        const char *name, *requests, *phase, *reason, *message;
+        const char *name, *requests, *phase, *reason, *message, *limits;
     } rows[] = {
         { "most", "\"cpu\":\"3500m\"", "Running", "", "" },
         { "more", "\"cpu\":\"501m\"", "Failed", "OutOfcpu",
@@ -183,12 +183,14 @@ TEST(a_pod_that_does_not_fit_is_refused)
         { "large", "\"memory\":\"16Gi\"", "Failed", "OutOfmemory",
           "Pod was rejected: Node didn't have enough resource: memory, requested: 17179869184, used: 1073741824, capacity: 17179869184" },
         { "other", "\"example.com/x\":\"1\"", "Failed", "OutOfexample.com/x",
-          "Pod was rejected: Node didn't have enough resource: example.com/x, requested: 1, used: 0, capacity: 0" },
+          "Pod was rejected: Node didn't have enough resource: example.com/x, requested: 1, used: 0, capacity: 0",
+          ",\"limits\":{\"example.com/x\":\"1\"}" },
     };
     struct bench b;
     begin(&b, 1);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        story_create(&b.w, "pods", "", "default", arena_printf(&b.w.arena, with, rows[i].name, rows[i].requests));
+        story_create(&b.w, "pods", "", "default", arena_printf(&b.w.arena, with, rows[i].name, rows[i].requests,
+                                                                         rows[i].limits ? rows[i].limits : ""));
         pass(&b, 200);
         CHECK_STR(rows[i].name, phase(&b, rows[i].name), str_of(rows[i].phase));
         CHECK_STR(rows[i].name, text_at(pod_type(), pod(&b, rows[i].name), "status.reason"), str_of(rows[i].reason));
@@ -247,7 +249,8 @@ TEST(a_node_that_somebody_makes_is_hollow_when_it_says_so)
 {
     struct bench b;
     begin(&b, 1);
-    story_create(&b.w, "nodes", "", "", "{\"metadata\":{\"name\":\"mine\",\"annotations\":{\"" NODE_HOLLOW "\":\"running\"}},\"spec\":{\"podCIDR\":\"10.9.0.0/24\"}}");
+    story_create(&b.w, "nodes", "", "", "{\"metadata\":{\"name\":\"mine\",\"annotations\":{\"" NODE_HOLLOW "\":\"running\"}},"
+                                        "\"spec\":{\"podCIDR\":\"10.9.0.0/24\"},\"status\":{\"allocatable\":{\"pods\":\"1\"}}}");
     add_pod(&b, "a", "mine");
     pass(&b, 500);
     CHECK(node_condition_is(node(&b, "mine"), STR("Ready"), "True"));
