@@ -168,6 +168,8 @@ static void tell(struct cluster *c, const struct store_event *ev)
         if (s->begun && (!s->resource || s->resource == r))
             s->changed(s->context, r, ev->item, ev->prev);
     }
+    if (ev->prev) /* the log keeps its bytes; the value would be several times as much */
+        stored_drop_value(ev->prev);
 }
 
 static void find_place(struct cluster *c)
