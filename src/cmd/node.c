@@ -14,9 +14,9 @@ static const char help[] =
     "       berth node start NAME... [--kubeconfig FILE] [...]\n\n"
     "Lets hollow nodes of a running berth fail and come back.\n\n"
     "  list           hollow nodes, whether they run, and what the cluster thinks of them\n"
-    "  stop           the node falls silent, as a machine that lost its power: its heartbeats end, its pods are not touched. The\n"
-    "                 node life cycle controller notices after 50 seconds and taints it; pods that do not tolerate that leave\n"
-    "                 after five minutes, or when they say so\n"
+    "  stop           the node falls silent, as a machine that lost its power: its heartbeats end, its pods are not\n"
+    "                 touched. The node life cycle controller notices after 50 seconds and taints it; pods that do not\n"
+    "                 tolerate that leave after five minutes, or when they say so\n"
     "  start          it is heard of again, and goes on with its pods\n"
     CMD_CLUSTER_HELP
     "\nIt stays stopped when berth is started again: the annotation berth.dev/hollow of the node says so.\n\n"
