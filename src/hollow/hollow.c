@@ -178,6 +178,8 @@ static void take_turns(struct hollow *h, struct rota *r, void (*turn)(struct hol
 {
     int64_t now_ms = loop_now_ms(h->loop);
     uint64_t due = (uint64_t)(now_ms - r->since_ms) * h->order.n / (uint64_t)r->period_ms;
+    if (r->n_done > due) /* there are fewer nodes than there were */
+        r->n_done = due;
     for (int i = 0; i < HOLLOW_RENEWALS_MAX && r->n_done < due; i++, r->n_done++) {
         turn(h, h->order.at[r->next % h->order.n]);
         r->next = (r->next + 1) % h->order.n;
@@ -248,8 +250,13 @@ static void note_address(struct hollow *h, struct hollow_node *n, struct str key
 static struct str address_for(struct hollow *h, struct hollow_node *n, struct arena *a, struct str key)
 {
     const union map_value *found = map_str_find(&h->pods, key);
-    uint32_t address = found ? ((const struct hollow_pod *)found->ptr)->address : node_addresses_take(&n->addresses);
-    if (!found && address)
+    const struct hollow_pod *known = found ? found->ptr : NULL;
+    if (known && known->node != n) { /* another pod of that name, of whose end nobody has told yet */
+        forget_pod(h, key);
+        known = NULL;
+    }
+    uint32_t address = known ? known->address : node_addresses_take(&n->addresses);
+    if (!known && address)
         remember_pod(h, n, key, address);
     return address ? pod_address_text(a, address) : (struct str){ NULL, 0 };
 }

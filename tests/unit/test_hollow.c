@@ -134,6 +134,23 @@ TEST(every_node_is_heard_of_in_time)
     finish(&b);
 }
 
+TEST(those_that_are_left_are_heard_of_too)
+{
+    enum { NODES = 40, LEFT = 2 };
+    struct bench b;
+    begin(&b, NODES);
+    pass(&b, 9000);
+    for (int i = LEFT; i < NODES; i++) {
+        struct call *c = call_new(&b.w, "nodes", "", "", arena_printf(&b.w.arena, "node-%d", i), "");
+        call_run(&b.w, "a node goes", c, registry_delete, 200);
+        call_free(c);
+    }
+    pass(&b, 3 * HOLLOW_LEASE_MS);
+    for (int i = 0; i < LEFT; i++)
+        CHECK(now_s(&b) - renewed_s(&b, arena_printf(&b.w.arena, "node-%d", i)) <= HOLLOW_LEASE_MS / 1000 + 1);
+    finish(&b);
+}
+
 TEST(statuses_are_renewed_rarely)
 {
     const struct type *t = schema_type(STR("core/v1.NodeCondition"));
