@@ -139,7 +139,7 @@ TEST(those_that_are_left_are_heard_of_too)
     enum { NODES = 40, LEFT = 2 };
     struct bench b;
     begin(&b, NODES);
-    pass(&b, 9000);
+    pass(&b, 7000);
     for (int i = LEFT; i < NODES; i++) {
         struct call *c = call_new(&b.w, "nodes", "", "", arena_printf(&b.w.arena, "node-%d", i), "");
         call_run(&b.w, "a node goes", c, registry_delete, 200);
