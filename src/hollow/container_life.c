@@ -306,10 +306,8 @@ static void probe(struct container_life *c, int64_t now_s, int64_t *ret_due_s)
 {
     int64_t started_s = c->started_s + probe_delay_s(c->spec, "startupProbe");
     int64_t ready_s = c->started_s + probe_delay_s(c->spec, "readinessProbe");
-    if (ready_s < started_s)
-        ready_s = started_s;
     c->started = c->started || now_s >= started_s;
-    c->ready = c->ready || now_s >= ready_s;
+    c->ready = c->ready || (c->started && now_s >= ready_s);
     if (!c->ready)
         *ret_due_s = c->started ? ready_s : started_s;
 }

@@ -13,7 +13,8 @@ enum { NOW_S = 1767225600, STEPS_MAX = 64 }; /* 2026-01-01T00:00:00Z */
 #define POD(meta, spec) "{" META(meta) ",\"spec\":{\"nodeName\":\"n\"," spec "},\"status\":{\"phase\":\"Pending\",\"qosClass\":\"Burstable\"}}"
 #define MAIN "\"containers\":[" C("c", "") "]"
 
-/* What one step shows: phase, init containers / containers, Ready. "w" waits, "r" runs, "R" is ready, "e0" ended with 0. */
+/* What one step shows: phase, init containers / containers, Ready. "w" waits, "r" runs, "R" is ready, "e0" ended with 0,
+ * "E0" did and is what was waited for. */
 static const struct {
     const char *what, *pod;
     int64_t job_s;
@@ -27,9 +28,9 @@ static const struct {
       POD("", "\"containers\":[" C("a", ",\"startupProbe\":{\"initialDelaySeconds\":7},\"readinessProbe\":{\"initialDelaySeconds\":2}") "]"), 1,
       "Pending w; Running r; +7 Running R" },
     { "init containers one after the other", POD("", "\"initContainers\":[" C("x", "") "," C("y", "") "]," MAIN), 1,
-      "Pending w w/w; Pending r w/w; Pending e0 r/w; Running e0 e0/R" },
+      "Pending w w/w; Pending r w/w; Pending E0 r/w; Running E0 E0/R" },
     { "a sidecar among them", POD("", "\"initContainers\":[" C("s", ",\"restartPolicy\":\"Always\"") "," C("y", "") "]," MAIN), 1,
-      "Pending w w/w; Pending R r/w; Running R e0/R" },
+      "Pending w w/w; Pending R r/w; Running R E0/R" },
     { "a pod of a Job", POD(OF_JOB, "\"restartPolicy\":\"Never\"," MAIN), 3, "Pending w; Running R; +3 Succeeded e0" },
     { "a pod of a Job, with a sidecar that ends with it",
       POD(OF_JOB, "\"restartPolicy\":\"Never\",\"initContainers\":[" C("s", ",\"restartPolicy\":\"Always\"") "]," MAIN), 3,
@@ -62,7 +63,7 @@ static void add_container(struct strbuf *b, const struct value *s)
     const struct value *ended = value_path(status_type(), s, "state.terminated");
     int64_t n = int_at(status_type(), s, "restartCount", 0);
     if (ended->kind == VALUE_STRUCT)
-        strbuf_printf(b, "e%d", (int)int_at(status_type(), s, "state.terminated.exitCode", -1));
+        strbuf_printf(b, "%c%d", true_at(status_type(), s, "ready") ? 'E' : 'e', (int)int_at(status_type(), s, "state.terminated.exitCode", -1));
     else if (is_set_at(status_type(), s, "state.running"))
         strbuf_add_text(b, true_at(status_type(), s, "ready") ? "R" : "r");
     else
@@ -219,7 +220,7 @@ static const struct {
     { "before its container was started", "", MAIN, 1, 0, "Failed e137 again never; delete" },
     { "while it runs: it ends well", "", MAIN, 2, 0, "Succeeded e0 again never; delete" },
     { "before its init container is done: the others never were",
-      "", "\"initContainers\":[" C("x", "") "]," MAIN, 2, 0, "Failed e0/w again never; delete" },
+      "", "\"initContainers\":[" C("x", "") "]," MAIN, 2, 0, "Failed E0/w again never; delete" },
     { "it takes some seconds", NOTES("\"berth.dev/stop-seconds\":\"4\""), MAIN, 2, 0, "nothing again 4" },
     { "and then it has ended", NOTES("\"berth.dev/stop-seconds\":\"4\""), MAIN, 2, 4, "Succeeded e0 again never; delete" },
     { "it takes too long", NOTES("\"berth.dev/stop-seconds\":\"40\""), MAIN, 2, 29, "nothing again 30" },
