@@ -10,6 +10,7 @@ static const struct command *const commands[] = {
     &bench_command,
     &decode_command,
     &explain_command,
+    &node_command,
     &replay_command,
     &scheduler_command,
     &simulate_command,

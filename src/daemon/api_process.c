@@ -23,6 +23,7 @@
 #include "daemon/memory.h"
 #include "daemon/process_metrics.h"
 #include "daemon/serving.h"
+#include "hollow/hollow.h"
 #include "store/lmdb.h"
 
 enum { N_SIGNALS = 2 };
@@ -50,6 +51,7 @@ struct process {
     struct api_bootstrap *bootstrap;
     struct cluster *cluster;
     struct controllers *controllers;
+    struct hollow *hollow; /* NULL: nobody asked for such nodes */
     const char *const *controllers_choice; /* ends with NULL */
     bool is_beside_etcd;                   /* berth's place holder, as test suites start it */
     struct ops_options serving;
@@ -480,6 +482,44 @@ static enum err_code make_controllers(struct process *p, struct err *e)
     return ERR_OK;
 }
 
+/* ---- Hollow nodes ---- */
+
+static enum err_code hollow_shapes(struct process *p, struct node_shapes *ret_shapes, struct err *e)
+{
+    const struct apiserver_flags *f = p->flags;
+    struct str file;
+    if (f->hollow_node_file.n && f->hollow_nodes)
+        return err_set(e, ERR_BAD_REQUEST, "--hollow-nodes and --hollow-node-file: only one of them may be given");
+    if (!f->hollow_node_file.n)
+        return node_shapes_default(&p->arena, f->hollow_nodes, ret_shapes, e) ? err_wrap(e, "--hollow-nodes") : ERR_OK;
+    const char *path = text(p, f->hollow_node_file);
+    if (config_read_file(&p->arena, path, &file, e))
+        return err_wrap(e, "--hollow-node-file");
+    return node_shapes_parse(&p->arena, file, ret_shapes, e) ? err_wrap(e, "--hollow-node-file %s", path) : ERR_OK;
+}
+
+static enum err_code hollow_events(const struct apiserver_flags *f, enum hollow_events *ret_events, struct err *e)
+{
+    static const char *const words[] = { [HOLLOW_EVENTS_AUTO] = "auto", [HOLLOW_EVENTS_ON] = "true", [HOLLOW_EVENTS_OFF] = "false" };
+    for (int i = 0; i < 3; i++)
+        if (str_is(f->hollow_events, words[i])) {
+            *ret_events = (enum hollow_events)i;
+            return ERR_OK;
+        }
+    return err_set(e, ERR_BAD_REQUEST, "--hollow-events: \"%.*s\" is none of auto, true, false", STR_ARG(f->hollow_events));
+}
+
+static enum err_code make_hollow(struct process *p, struct err *e)
+{
+    struct hollow_options o = { .cluster = p->cluster, .job_s = p->flags->hollow_job_duration_ns / CLOCK_NS_PER_SECOND };
+    if (!p->flags->hollow_nodes && !p->flags->hollow_node_file.n)
+        return ERR_OK;
+    if (hollow_shapes(p, &o.nodes, e) || hollow_events(p->flags, &o.events, e))
+        return e->code;
+    p->hollow = hollow_open(&o);
+    return ERR_OK;
+}
+
 /* ---- Running ---- */
 
 /* As upstream does with etcd: what is as old as one interval when an interval ends is forgotten, so that lists can be
@@ -598,6 +638,7 @@ static void free_parts(struct process *p)
     if (p->cluster)
         cluster_stop(p->cluster);
     store_free(p->store);
+    hollow_close(p->hollow);
     controllers_free(p->controllers);
     cluster_free(p->cluster);
     api_bootstrap_free(p->bootstrap);
@@ -632,7 +673,7 @@ static enum err_code start(struct process *p, struct err *e)
         return e->code;
     make_pages(p);
     make_server(p);
-    if (make_controllers(p, e))
+    if (make_controllers(p, e) || make_hollow(p, e))
         return e->code;
     return take_address(p, e);
 }
