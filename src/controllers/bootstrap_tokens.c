@@ -1,4 +1,5 @@
-/* controllers/bootstrap_tokens.c - see bootstrap_tokens.h; and the two controllers about them, which are off unless they are asked for. */
+/* controllers/bootstrap_tokens.c - see bootstrap_tokens.h; and the two controllers about them, which are off unless they
+ * are asked for. */
 #include "controllers/bootstrap_tokens.h"
 
 #include <openssl/evp.h>
@@ -248,7 +249,8 @@ static void cleaning_work(void *context, struct str key)
         if (left_ms > 0)
             work_queue_add_after(c->queue, key, left_ms);
         else if (left_ms == 0)
-            turn_begin(t, (struct cluster_call){ .verb = CLUSTER_DELETE, .resource = secret_resource(), .namespace = TOKENS_NAMESPACE,
+            turn_begin(t, (struct cluster_call){ .verb = CLUSTER_DELETE, .resource = secret_resource(),
+                                                 .namespace = TOKENS_NAMESPACE,
                                                  .name = key, .uid = text_at(secrets(), secret, "metadata.uid") });
     }
     turn_end(t);

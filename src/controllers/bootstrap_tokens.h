@@ -1,5 +1,6 @@
-/* controllers/bootstrap_tokens.h - tokens by which new nodes join: Secrets bootstrap-token-ID in kube-system that may expire, and with
- * which the ConfigMap kube-public/cluster-info is signed, so that a node that knows a token can trust it.
+/* controllers/bootstrap_tokens.h - tokens by which new nodes join: Secrets bootstrap-token-ID in kube-system that may
+ * expire, and with which the ConfigMap kube-public/cluster-info is signed, so that a node that knows a token can trust
+ * it.
  *
  * Upstream: controller/bootstrap, k8s.io/cluster-bootstrap.
  *

@@ -86,7 +86,8 @@ static bool has_usage(struct strs usages, const char *usage)
 static bool usages_are_of_kubelet(struct strs usages, const char *purpose)
 {
     for (size_t i = 0; i < usages.n; i++)
-        if (!str_is(usages.at[i], "digital signature") && !str_is(usages.at[i], "key encipherment") && !str_is(usages.at[i], purpose))
+        if (!str_is(usages.at[i], "digital signature") && !str_is(usages.at[i], "key encipherment") &&
+            !str_is(usages.at[i], purpose))
             return false;
     return has_usage(usages, "digital signature") && has_usage(usages, purpose);
 }
@@ -181,8 +182,8 @@ struct strs csr_usages(struct arena *a, const struct value *csr)
     return (struct strs){ usages, list_length(list) };
 }
 
-struct value csr_with_condition(struct arena *a, const struct value *csr, const char *type, const char *reason, const char *message,
-                                int64_t now_s)
+struct value csr_with_condition(struct arena *a, const struct value *csr, const char *type, const char *reason,
+                                const char *message, int64_t now_s)
 {
     const struct type *t = conditions();
     struct value c = value_struct(a, t);
@@ -199,11 +200,13 @@ size_t csr_recognize(struct arena *a, const struct value *csr, const char *ret_s
 {
     struct certificate_request r;
     size_t n = 0;
-    if (text_at(requests(), csr, "status.certificate").n || csr_has_condition(csr, "Approved") || csr_has_condition(csr, "Denied"))
+    if (text_at(requests(), csr, "status.certificate").n || csr_has_condition(csr, "Approved") ||
+        csr_has_condition(csr, "Denied"))
         return 0;
     if (!says_at(requests(), csr, "spec.signerName", SIGNER_KUBELET_CLIENT))
         return 0;
-    if (!certificate_request_read(a, text_at(requests(), csr, "spec.request"), &r) || kubelet_client_fault(&r, csr_usages(a, csr)))
+    if (!certificate_request_read(a, text_at(requests(), csr, "spec.request"), &r) ||
+        kubelet_client_fault(&r, csr_usages(a, csr)))
         return 0;
     if (str_eq(text_at(requests(), csr, "spec.username"), r.common_name))
         ret_subresources[n++] = "selfnodeclient";

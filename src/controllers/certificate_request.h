@@ -31,11 +31,11 @@ bool certificate_signer_checks(struct arena *a, struct str signer, const struct 
 bool csr_has_condition(const struct value *csr, const char *type);
 struct strs csr_usages(struct arena *a, const struct value *csr);
 /* The csr with a condition more; `now_s` 0: the server says when. */
-struct value csr_with_condition(struct arena *a, const struct value *csr, const char *type, const char *reason, const char *message,
-                                int64_t now_s);
+struct value csr_with_condition(struct arena *a, const struct value *csr, const char *type, const char *reason,
+                                const char *message, int64_t now_s);
 
-/* Whether a kubelet asks for a client certificate; which subresource says who may have that without being asked: "selfnodeclient" for
- * its own, "nodeclient" for any. In the order in which they are tried; 0, 1 or 2 of them. */
+/* Whether a kubelet asks for a client certificate; which subresource says who may have that without being asked:
+ * "selfnodeclient" for its own, "nodeclient" for any. In the order in which they are tried; 0, 1 or 2 of them. */
 size_t csr_recognize(struct arena *a, const struct value *csr, const char *ret_subresources[2]);
 /* Old enough to be deleted. */
 bool csr_is_stale(const struct value *csr, int64_t now_s);

@@ -33,7 +33,9 @@ enum err_code certificate_authority_new(struct str cert_pem, struct str key_pem,
         *ret_authority = ca;
         return ERR_OK;
     }
-    const char *what = !ca->cert ? "the certificate cannot be read" : !ca->key ? "the key cannot be read" : "the key is not that of the certificate";
+    const char *what = !ca->cert  ? "the certificate cannot be read"
+                       : !ca->key ? "the key cannot be read"
+                                  : "the key is not that of the certificate";
     certificate_authority_free(ca);
     return err_set(e, ERR_INVALID, "%s", what);
 }
@@ -74,7 +76,8 @@ static const struct {
     { "any", NID_anyExtendedKeyUsage }, { "server auth", NID_server_auth }, { "client auth", NID_client_auth },
     { "code signing", NID_code_sign }, { "email protection", NID_email_protect }, { "s/mime", NID_email_protect },
     { "ipsec end system", NID_ipsecEndSystem }, { "ipsec tunnel", NID_ipsecTunnel }, { "ipsec user", NID_ipsecUser },
-    { "timestamping", NID_time_stamp }, { "ocsp signing", NID_OCSP_sign }, { "microsoft sgc", NID_ms_sgc }, { "netscape sgc", NID_ns_sgc },
+    { "timestamping", NID_time_stamp }, { "ocsp signing", NID_OCSP_sign }, { "microsoft sgc", NID_ms_sgc },
+    { "netscape sgc", NID_ns_sgc },
 };
 
 static bool has_usage(struct strs usages, const char *usage)
@@ -225,8 +228,8 @@ static struct str pem_of(struct arena *a, X509 *cert)
     return pem;
 }
 
-enum err_code certificate_sign(const struct certificate_authority *ca, struct str request_pem, struct strs usages, int64_t lifetime_s,
-                               int64_t now_s, struct arena *a, struct str *ret_pem, struct err *e)
+enum err_code certificate_sign(const struct certificate_authority *ca, struct str request_pem, struct strs usages,
+                               int64_t lifetime_s, int64_t now_s, struct arena *a, struct str *ret_pem, struct err *e)
 {
     BIO *in = memory_of(request_pem);
     X509_REQ *request = PEM_read_bio_X509_REQ(in, NULL, NULL, NULL);

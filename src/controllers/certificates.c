@@ -52,7 +52,8 @@ static const struct value *find_open(struct certificate_controller *c, struct st
     return csr && !text_at(requests(), csr, "status.certificate").n ? csr : NULL;
 }
 
-static struct certificate_controller *controller_new(const struct controller_context *x, uint32_t n_workers, work_queue_work *work)
+static struct certificate_controller *controller_new(const struct controller_context *x, uint32_t n_workers,
+                                                     work_queue_work *work)
 {
     struct certificate_controller *c = mem_zalloc(sizeof(*c));
     c->cluster = x->cluster;

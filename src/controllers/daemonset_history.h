@@ -1,4 +1,5 @@
-/* controllers/daemonset_history.h - the revisions of a DaemonSet: which one its pods are made by, and what is wrong with the others.
+/* controllers/daemonset_history.h - the revisions of a DaemonSet: which one its pods are made by, and what is wrong
+ * with the others.
  *
  * Upstream: controller/daemon, constructHistory and cleanupHistory.
  *

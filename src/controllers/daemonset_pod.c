@@ -119,7 +119,8 @@ static size_t read_expressions(struct arena *a, const struct value *list, const 
         struct str *texts = ARENA_NEW_N(a, struct str, list_length(values));
         for (uint32_t k = 0; k < list_length(values); k++)
             texts[k] = value_text(&values->items[k]);
-        at[i] = (struct match_expression){ .key = text_at(t, &list->items[i], "key"), .op = text_at(t, &list->items[i], "operator"),
+        at[i] = (struct match_expression){ .key = text_at(t, &list->items[i], "key"),
+                                           .op = text_at(t, &list->items[i], "operator"),
                                            .values = { texts, list_length(values) } };
     }
     *ret = at;
@@ -209,7 +210,8 @@ struct value daemon_template(struct arena *a, const struct value *template, stru
 /* In place of all terms there are: the node was chosen by them already. */
 static struct value only_node(struct arena *a, struct str node)
 {
-    const struct type *rt = schema_type(STR("core/v1.NodeSelectorRequirement")), *tt = schema_type(STR("core/v1.NodeSelectorTerm"));
+    const struct type *rt = schema_type(STR("core/v1.NodeSelectorRequirement"));
+    const struct type *tt = schema_type(STR("core/v1.NodeSelectorTerm"));
     struct value requirement = value_struct(a, rt), term = value_struct(a, tt), none = { 0 };
     requirement = edit_set(a, rt, &requirement, "key", edit_text(NAME_FIELD));
     requirement = edit_set(a, rt, &requirement, "operator", edit_text("In"));

@@ -26,4 +26,5 @@ struct daemon_fit daemon_fit(struct arena *scratch, const struct daemon_rules *r
 /* The template with what all daemon pods tolerate, and the labels that tell its revision; an empty generation gives none. */
 struct value daemon_template(struct arena *a, const struct value *template, struct str generation, struct str hash);
 /* A pod by what daemon_template gave, that the scheduler can bind to one node only. */
-struct value daemon_pod_make(struct arena *a, const struct value *template, const struct object_reference *owner, struct str node);
+struct value daemon_pod_make(struct arena *a, const struct value *template, const struct object_reference *owner,
+                             struct str node);

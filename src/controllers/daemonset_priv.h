@@ -1,5 +1,5 @@
-/* controllers/daemonset_priv.h - the daemonset controller between its files: daemonset.c hears of changes, daemonset_turn.c works on
- * one set. */
+/* controllers/daemonset_priv.h - the daemonset controller between its files: daemonset.c hears of changes,
+ * daemonset_turn.c works on one set. */
 #pragma once
 
 #include "base/map.h"

@@ -2,7 +2,8 @@
  *
  *   claims     pods are adopted or released, and the set looked at again
  *   history    one thing that is wrong with the revisions is put right, and the set looked at again
- *   orders     what daemonset_decide.h says: pods are made in batches that double, then others deleted; both are expected to be seen
+ *   orders     what daemonset_decide.h says: pods are made in batches that double, then others deleted; both are
+ *              expected to be seen
  *   status     what was counted before the orders; the pods that change bring the next turn
  *   history    revisions beyond the limit go */
 #include <stdlib.h>
@@ -379,7 +380,8 @@ static void count_collision(struct daemon_turn *t)
 {
     int64_t n = int_at(sets(), &t->set, "status.collisionCount", 0) + 1;
     struct value v = edit_set(&t->arena, sets(), &t->set, "status.collisionCount", value_int(n));
-    LOG(2, "Found a hash collision for DaemonSet - bumping collisionCount to resolve it", KS("key", t->key), KI("collisionCount", n));
+    LOG(2, "Found a hash collision for DaemonSet - bumping collisionCount to resolve it", KS("key", t->key),
+        KI("collisionCount", n));
     begin(t, (struct cluster_call){ .verb = CLUSTER_UPDATE, .resource = set_resource(), .subresource = "status",
                                     .name = t->owner.name, .object = &v }, put_right);
 }

@@ -1,5 +1,5 @@
-/* controllers/endpoint_mirror.h - which EndpointSlices mirror an Endpoints object that somebody wrote by hand, and what is to be done
- * about those that there are.
+/* controllers/endpoint_mirror.h - which EndpointSlices mirror an Endpoints object that somebody wrote by hand, and what
+ * is to be done about those that there are.
  *
  * One slice for the addresses of each family and set of ports. Upstream: controller/endpointslicemirroring.
  *

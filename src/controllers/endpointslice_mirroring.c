@@ -1,5 +1,5 @@
-/* controllers/endpointslice_mirroring.c - Endpoints that somebody writes for a service without a selector are mirrored to EndpointSlices.
- * Upstream: controller/endpointslicemirroring.
+/* controllers/endpointslice_mirroring.c - Endpoints that somebody writes for a service without a selector are mirrored
+ * to EndpointSlices. Upstream: controller/endpointslicemirroring.
  *
  * What is decided stands in endpoint_mirror.c; here are the changes that make Endpoints worth a look, and the writes. */
 #include <stdlib.h>

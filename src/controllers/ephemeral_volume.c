@@ -46,8 +46,8 @@ static void end_making(struct making *m, const char *fault)
 {
     struct ephemeral_controller *c = m->controller;
     if (fault)
-        events_record(c->events, REPORTER, &m->pod, "Warning", "FailedBinding", "ephemeral volume %.*s: %s", STR_ARG(m->volume_name),
-                      fault);
+        events_record(c->events, REPORTER, &m->pod, "Warning", "FailedBinding", "ephemeral volume %.*s: %s",
+                      STR_ARG(m->volume_name), fault);
     work_queue_done(c->queue, m->key, fault ? WORK_RETRY : WORK_FORGET);
     arena_fini(&m->arena);
     free(m);
@@ -103,14 +103,14 @@ static bool see_to_volume(struct making *m, const struct value *volume)
     if (claim && is_of_pod(claim, m->pod.uid))
         return false;
     if (claim) {
-        end_making(m, arena_printf(&m->arena, "PVC %.*s/%.*s was not created for pod %.*s/%.*s (pod is not owner)", STR_ARG(m->pod.ns),
-                                   STR_ARG(m->claim_name), STR_ARG(m->pod.ns), STR_ARG(m->pod.name)));
+        end_making(m, arena_printf(&m->arena, "PVC %.*s/%.*s was not created for pod %.*s/%.*s (pod is not owner)",
+                                   STR_ARG(m->pod.ns), STR_ARG(m->claim_name), STR_ARG(m->pod.ns), STR_ARG(m->pod.name)));
         return true;
     }
     struct value v = make_claim(m, template);
-    cluster_begin(m->controller->cluster, &(struct cluster_call){ .verb = CLUSTER_CREATE, .controller = CONTROLLER,
-                                                                  .resource = claim_resource(), .namespace = m->pod.ns, .object = &v,
-                                                                  .done = claim_made, .context = m });
+    struct cluster_call call = { .verb = CLUSTER_CREATE, .controller = CONTROLLER, .resource = claim_resource(),
+                                 .namespace = m->pod.ns, .object = &v, .done = claim_made, .context = m };
+    cluster_begin(m->controller->cluster, &call);
     return true;
 }
 

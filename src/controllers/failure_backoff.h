@@ -1,5 +1,5 @@
-/* controllers/failure_backoff.h - how long to wait before what failed under a key is tried again: a second, then twice as long each
- * time, up to 15 minutes. What has not failed for twice the longest wait begins again.
+/* controllers/failure_backoff.h - how long to wait before what failed under a key is tried again: a second, then twice
+ * as long each time, up to 15 minutes. What has not failed for twice the longest wait begins again.
  *
  * Upstream: client-go's flowcontrol.Backoff, as the daemonset controller uses it.
  *

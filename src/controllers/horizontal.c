@@ -81,7 +81,8 @@ static void find_resource(struct hpa_turn *t)
     schema_split_api_version(api_version, &group, &version);
     t->resource = cluster_resource_of_kind(api_version, kind);
     if (!t->resource)
-        t->target.error = arena_printf(&t->arena, "no matches for kind \"%.*s\" in group \"%.*s\"", STR_ARG(kind), STR_ARG(group));
+        t->target.error = arena_printf(&t->arena, "no matches for kind \"%.*s\" in group \"%.*s\"", STR_ARG(kind),
+                                       STR_ARG(group));
     else if (!has_scale(t->resource))
         t->target.error = "the server could not find the requested resource";
 }
@@ -248,8 +249,8 @@ static void status_written(void *context, enum err_code code, const char *messag
 
 static void write_status(struct hpa_turn *t)
 {
-    struct cluster_call call = { .verb = CLUSTER_UPDATE, .controller = CONTROLLER, .resource = hpa_resource(), .subresource = "status",
-                                 .namespace = t->about.ns, .name = t->about.name, .object = &t->plan.hpa,
+    struct cluster_call call = { .verb = CLUSTER_UPDATE, .controller = CONTROLLER, .resource = hpa_resource(),
+                                 .subresource = "status", .namespace = t->about.ns, .name = t->about.name, .object = &t->plan.hpa,
                                  .done = status_written, .context = t };
     for (size_t i = 0; i < t->plan.n_events; i++)
         tell(t, &t->plan.events[i]);
@@ -269,8 +270,8 @@ static void rescaled(void *context, enum err_code code, const char *message)
 static void rescale(struct hpa_turn *t)
 {
     struct str name = text_at(autoscalers(), &t->hpa, "spec.scaleTargetRef.name");
-    struct cluster_call call = { .verb = CLUSTER_PATCH_MERGE, .controller = CONTROLLER, .resource = t->resource, .subresource = "scale",
-                                 .namespace = t->about.ns, .name = name, .done = rescaled, .context = t };
+    struct cluster_call call = { .verb = CLUSTER_PATCH_MERGE, .controller = CONTROLLER, .resource = t->resource,
+                                 .subresource = "scale", .namespace = t->about.ns, .name = name, .done = rescaled, .context = t };
     call.patch = str_of(arena_printf(&t->arena, "{\"spec\":{\"replicas\":%lld}}", (long long)t->plan.size));
     cluster_begin(t->controller->cluster, &call);
 }

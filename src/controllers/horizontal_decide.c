@@ -9,8 +9,11 @@
 
 #define ABLE "AbleToScale"
 #define ACTIVE "ScalingActive"
-#define NO_RESOURCE_METRICS "unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)"
-#define NO_CUSTOM_METRICS "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered"
+#define NO_RESOURCE_METRICS \
+    "unable to fetch metrics from resource metrics API: the server could not find the requested resource " \
+    "(get pods.metrics.k8s.io)"
+#define NO_CUSTOM_METRICS \
+    "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered"
 
 static const struct type *autoscalers(void)
 {
@@ -124,8 +127,8 @@ static struct metric_failure resource_failure(struct arena *a, const struct valu
     struct str name = text_at(t, source, "name"), about = of_container ? text_at(t, source, "container") : name;
     const char *what = is_set_at(t, source, "target.averageValue") ? "usage" : "utilization";
     struct metric_failure f = { .reason = reason };
-    f.cause = arena_printf(a, "failed to get %.*s %s: unable to get metrics for resource %.*s: " NO_RESOURCE_METRICS, STR_ARG(name),
-                           what, STR_ARG(name));
+    f.cause = arena_printf(a, "failed to get %.*s %s: unable to get metrics for resource %.*s: " NO_RESOURCE_METRICS,
+                           STR_ARG(name), what, STR_ARG(name));
     f.whole = arena_printf(a, "failed to get %.*s %s metric value: %s", STR_ARG(about), of_container ? "container" : "resource",
                            f.cause);
     return f;
@@ -134,7 +137,8 @@ static struct metric_failure resource_failure(struct arena *a, const struct valu
 static struct metric_failure pods_failure(struct arena *a, const struct value *m)
 {
     struct metric_failure f = { .reason = "FailedGetPodsMetric" };
-    f.cause = arena_printf(a, "unable to get metric %.*s: " NO_CUSTOM_METRICS, STR_ARG(text_at(metrics(), m, "pods.metric.name")));
+    struct str name = text_at(metrics(), m, "pods.metric.name");
+    f.cause = arena_printf(a, "unable to get metric %.*s: " NO_CUSTOM_METRICS, STR_ARG(name));
     f.whole = arena_printf(a, "failed to get pods metric value: %s", f.cause);
     return f;
 }
@@ -157,8 +161,10 @@ static struct metric_failure external_failure(struct arena *a, const struct valu
 {
     struct metric_failure f = { .reason = "FailedGetExternalMetric" };
     struct str name = text_at(metrics(), m, "external.metric.name");
-    f.cause = arena_printf(a, "unable to get external metric %.*s/%.*s/%s: unable to fetch metrics from external metrics API: the server "
-                           "could not find the requested resource (get %.*s.external.metrics.k8s.io)", STR_ARG(namespace), STR_ARG(name),
+    f.cause = arena_printf(a,
+                           "unable to get external metric %.*s/%.*s/%s: unable to fetch metrics from external metrics API: "
+                           "the server could not find the requested resource (get %.*s.external.metrics.k8s.io)",
+                           STR_ARG(namespace), STR_ARG(name),
                            selector_shown(a, value_path(metrics(), m, "external.metric.selector")), STR_ARG(name));
     bool of_average = is_set_at(metrics(), m, "external.target.averageValue");
     f.whole = of_average ? arena_printf(a, "failed to get %.*s external metric: %s", STR_ARG(name), f.cause)
@@ -200,7 +206,8 @@ static bool selector_fails(struct decision *d)
         const char *reason = t->ambiguous ? "AmbiguousSelector" : "InvalidSelector";
         message = t->ambiguous ? arena_printf(d->arena, "pods by selector %.*s are controlled by multiple HPAs: %s",
                                               STR_ARG(t->selector), t->ambiguous)
-                               : arena_printf(d->arena, "couldn't convert selector into a corresponding internal selector object: %s",
+                               : arena_printf(d->arena,
+                                              "couldn't convert selector into a corresponding internal selector object: %s",
                                               t->selector_error);
         tell(d->arena, &d->plan, "Warning", reason, message);
         set_condition(d, ACTIVE, "False", reason, message);
@@ -249,7 +256,8 @@ struct hpa_plan hpa_decide(struct arena *a, const struct value *hpa, const struc
     }
     set_condition(&d, ABLE, "True", "SucceededGetScale", "the HPA controller was able to get the target's current scale");
     if (target->replicas == 0) {
-        set_condition(&d, ACTIVE, "False", "ScalingDisabled", "scaling is disabled since the replica count of the target is zero");
+        set_condition(&d, ACTIVE, "False", "ScalingDisabled",
+                      "scaling is disabled since the replica count of the target is zero");
         d.plan.hpa = with_status(a, &d.plan.hpa, 0, 0, 0);
     } else if (target->replicas > most) {
         rescale(&d, most, "Current number of replicas above Spec.MaxReplicas");
@@ -272,7 +280,8 @@ void hpa_rescaled(struct arena *a, struct hpa_plan *plan, const struct hpa_targe
              arena_printf(a, "New size: %lld; reason: %s; error: %s", (long long)plan->size, plan->why, error));
     } else {
         c.message = arena_printf(a, "the HPA controller was able to update the target scale to %lld", (long long)plan->size);
-        tell(a, plan, "Normal", "SuccessfulRescale", arena_printf(a, "New size: %lld; reason: %s", (long long)plan->size, plan->why));
+        tell(a, plan, "Normal", "SuccessfulRescale",
+             arena_printf(a, "New size: %lld; reason: %s", (long long)plan->size, plan->why));
         plan->hpa = edit_set(a, autoscalers(), &plan->hpa, "status.lastScaleTime", value_time(now_s, 0));
         desired = plan->size;
     }

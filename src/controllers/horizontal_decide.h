@@ -1,5 +1,5 @@
-/* controllers/horizontal_decide.h - what a HorizontalPodAutoscaler does about its target while nobody serves metrics: its bounds are
- * enforced, and the rest is told in conditions and Events.
+/* controllers/horizontal_decide.h - what a HorizontalPodAutoscaler does about its target while nobody serves metrics:
+ * its bounds are enforced, and the rest is told in conditions and Events.
  *
  * Upstream: controller/podautoscaler, reconcileAutoscaler.
  *
