@@ -17,6 +17,7 @@
 enum {
     FIRST_LOOK_MS = 1000,
     LOOK_AGAIN_MS = 5000,
+    SWEEP_LOOK_MS = 200, /* while it is found out whether anything is left */
     DELETIONS_AT_ONCE_MAX = 200,
     FINALIZERS_TOLD_MAX = 64, /* different ones; others hold it as well, and are not named */
 };
@@ -301,8 +302,10 @@ static void work(void *context, struct str key)
     arena_init(&a);
     look_into(n, key, &a, &c);
     t->waits = c.waits;
-    if (c.left.n == 0) {
+    if (c.left.n == 0 && cluster_is_swept(n->cluster, key)) {
         finalize(t, &a, v);
+    } else if (c.left.n == 0) {
+        work_queue_add_after(n->queue, key, SWEEP_LOOK_MS);
     } else {
         delete_contents(t, &c);
         if (c.items.n == 0)

@@ -111,6 +111,11 @@ static void sync_secret(struct token_secrets *c, struct turn *t, const struct va
     if (s.account)
         claims.uid = text_at(account_type(), s.account, "metadata.uid");
     enum token_secret_verdict verdict = token_secret_plan(a, &s, &next);
+    struct cluster_object named = { stored_resource("serviceaccounts", ""), namespace, account, STR("") };
+    if (verdict == TOKEN_SECRET_DELETE && !s.account && !cluster_is_gone(c->cluster, &named)) {
+        turn_fail(t); /* it comes again */
+        return;
+    }
     if (verdict == TOKEN_SECRET_WRITE)
         turn_begin(t, (struct cluster_call){ .verb = CLUSTER_UPDATE, .resource = secrets(), .namespace = namespace, .name = name,
                                              .object = &next });
