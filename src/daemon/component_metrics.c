@@ -4,6 +4,28 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "config/scheduler_check.h"
+
+/* ---- The registry ---- */
+
+enum err_code component_metrics_new(const struct scheduler_flags *f, struct arena *a, struct metrics **ret_registry, struct err *e)
+{
+    struct flag_pairs labels;
+    if (scheduler_metric_labels(f, a, &labels, e))
+        return e->code;
+    struct metrics *m = metrics_new();
+    for (size_t i = 0; i < f->disabled_metrics.n; i++)
+        metrics_disable(m, f->disabled_metrics.at[i]);
+    for (size_t i = 0; i < labels.n; i++) {
+        struct str metric = labels.at[i].key, label = metric;
+        const char *comma = memchr(metric.p, ',', metric.n);
+        metric.n = comma ? (size_t)(comma - metric.p) : metric.n;
+        label = comma ? str_range(comma + 1, label.p + label.n) : (struct str){ "", 0 };
+        metrics_allow_values(m, metric, label, labels.at[i].value);
+    }
+    *ret_registry = m;
+    return ERR_OK;
+}
 
 /* ---- The build ---- */
 

@@ -6,6 +6,7 @@
 
 #include "base/metrics.h"
 #include "config/features.h"
+#include "config/scheduler_flags.h"
 
 struct component_build {
     const char *major, *minor;               /* "1", "36"; may be empty */
@@ -15,6 +16,9 @@ struct component_build {
     const char *binary, *emulation, *min_compat; /* "1.36.4", "1.36", "1.35" */
 };
 
+/* A registry that keeps to what the flags say of metrics and labels, which counts before any is added. */
+ERR_MUST_CHECK enum err_code component_metrics_new(const struct scheduler_flags *f, struct arena *a,
+                                                   struct metrics **ret_registry, struct err *e);
 /* kubernetes_build_info, version_info, kubernetes_feature_enabled, and the metrics about metrics. */
 void component_metrics_add(struct metrics *registry, const struct component_build *build, const struct gates *gates);
 
