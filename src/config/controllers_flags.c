@@ -382,13 +382,31 @@ const struct flag_set controllers_flag_set = { groups, sizeof(groups) / sizeof(g
 
 enum err_code controllers_flags_parse(struct controllers_flags *f, struct arena *a, int argc, char *const *argv, struct err *e)
 {
-    *f = (struct controllers_flags){ .shared = { .version = STR("false") } };
+    *f = (struct controllers_flags){ 0 };
+    scheduler_flags_init(&f->shared, a); /* also what only the scheduler has, which its checks look at */
     flag_set_init(&controllers_flag_set, a, f);
     return flag_set_parse(&controllers_flag_set, a, argc - 1, argv + 1, f, &f->given, e);
 }
 
+/* What those that berth lacks were called before they had full names. */
+static bool is_old_name(struct str name)
+{
+    static const char *const names[] = { "attachdetach", "bootstrapsigner", "cloud-node-lifecycle", "csrapproving",
+                                         "csrcleaner", "csrsigning", "daemonset", "endpointslicemirroring",
+                                         "ephemeral-volume", "horizontalpodautoscaling",
+                                         "legacy-service-account-token-cleaner", "nodeipam", "persistentvolume-expander",
+                                         "resource-claim-controller", "route", "service", "storage-version-gc", "svm",
+                                         "tokencleaner", "ttl" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (str_is(name, names[i]))
+            return true;
+    return false;
+}
+
 bool controllers_flags_knows(struct str name)
 {
+    if (is_old_name(name))
+        return true;
     for (const char *const *k = known_controllers; *k; k++)
         if (str_is(name, *k))
             return true;

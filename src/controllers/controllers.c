@@ -91,14 +91,17 @@ bool controllers_chooses(const char *const *choice, const char *name)
     return star;
 }
 
-static bool is_known(const char *word)
+bool controllers_knows(const char *name)
 {
-    if (strcmp(word, "*") == 0)
-        return true;
     for (const struct controller_row *r = controller_rows; r->name; r++)
-        if (names(*word == '-' ? word + 1 : word, r->name))
+        if (names(name, r->name))
             return true;
     return false;
+}
+
+static bool is_known(const char *word)
+{
+    return strcmp(word, "*") == 0 || controllers_knows(*word == '-' ? word + 1 : word);
 }
 
 enum err_code controllers_new(const struct controllers_options *o, struct controllers **ret_controllers, struct err *e)

@@ -21,6 +21,8 @@ struct controllers_options {
 ERR_MUST_CHECK enum err_code controllers_new(const struct controllers_options *o, struct controllers **ret_controllers,
                                              struct err *e);
 void controllers_free(struct controllers *c);
+/* Whether there is one of that name; also one of the names that they had before. */
+bool controllers_knows(const char *name);
 bool controllers_has(const struct controllers *c, const char *name);
 /* Whether a choice has a controller on, before there are any. */
 bool controllers_chooses(const char *const *choice, const char *name);
