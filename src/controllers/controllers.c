@@ -113,7 +113,8 @@ enum err_code controllers_new(const struct controllers_options *o, struct contro
     c->pods = pod_index_new(o->cluster);
     c->replica_sets = owned_index_new(o->cluster, stored_resource("replicasets", "apps"));
     c->events = events_new(o->cluster);
-    struct controller_context context = { o->cluster, o->root_ca_pem, c->pods, c->replica_sets, c->events, o->tokens };
+    struct controller_context context = { o->cluster, o->root_ca_pem, c->pods, c->replica_sets, c->events, o->tokens,
+                                          o->queues };
     for (const struct controller_row *r = controller_rows; r->name; r++)
         if (controllers_chooses(o->choice, r->name)) {
             c->rows[c->n] = r;

@@ -5,6 +5,7 @@
  * Thread: the store's.    Owns: the controllers and their queues. */
 #pragma once
 
+#include "client/queue_metrics.h"
 #include "controllers/event.h"
 #include "controllers/pod_index.h"
 
@@ -15,6 +16,7 @@ struct controllers_options {
     const char *const *choice; /* of --controllers; ends with NULL; NULL: { "*" } */
     struct str root_ca_pem;    /* what pods trust; empty: nobody is told */
     struct sa_tokens *tokens;  /* NULL: Secrets get none */
+    struct work_queue_families *queues; /* NULL: their queues do not show */
 };
 
 /* Fails for names that nobody knows. */
@@ -35,6 +37,7 @@ struct controller_context {
     struct pod_index *pods, *replica_sets;
     struct events *events;
     struct sa_tokens *tokens; /* NULL: none can be made */
+    struct work_queue_families *queues; /* where queues show themselves; NULL: nowhere */
 };
 
 struct controller_row {

@@ -553,6 +553,7 @@ void *garbage_collector_start(const struct controller_context *c)
     g->cluster = c->cluster;
     map_str_init(&g->owners);
     g->queue = work_queue_new(cluster_loop(c->cluster), WORKERS, work, g);
+    work_queue_show(g->queue, c->queues, "garbage_collector_attempt_to_delete");
     cluster_watch(c->cluster, NULL, changed, g);
     return g;
 }

@@ -340,6 +340,7 @@ void *namespace_controller_start(const struct controller_context *c)
     struct namespace_controller *n = mem_zalloc(sizeof(*n));
     n->cluster = c->cluster;
     n->queue = work_queue_new(cluster_loop(c->cluster), 10, work, n);
+    work_queue_show(n->queue, c->queues, "namespace");
     cluster_watch(c->cluster, NULL, changed, n);
     return n;
 }

@@ -180,6 +180,7 @@ void *token_secrets_start(const struct controller_context *context)
     if (context->root_ca_pem.n)
         memcpy(c->root_ca_pem, context->root_ca_pem.p, context->root_ca_pem.n);
     c->queue = work_queue_new(cluster_loop(c->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, context->queues, "serviceaccount_tokens_secret");
     cluster_watch(c->cluster, secrets(), secret_changed, c);
     cluster_watch(c->cluster, stored_resource("serviceaccounts", ""), account_gone, c);
     return c;

@@ -50,6 +50,7 @@ struct process {
     struct api_bootstrap *bootstrap;
     struct cluster *cluster;
     struct controllers *controllers;
+    struct work_queue_families *work_queues;
     const char *const *controllers_choice; /* ends with NULL */
     bool is_beside_etcd;                   /* berth's place holder, as test suites start it */
     struct ops_options serving;
@@ -114,6 +115,7 @@ static enum err_code make_metrics(struct process *p, struct err *e)
     process_metrics_add(p->metrics);
     p->health_metrics = health_metrics_add(p->slis);
     component_metrics_add(p->metrics, &p->o->build, p->o->gates);
+    p->work_queues = work_queue_families_new(p->metrics);
     return ERR_OK;
 }
 
@@ -451,7 +453,8 @@ static enum err_code make_controllers(struct process *p, struct err *e)
 {
     p->cluster = cluster_new(p->server, p->loop, p->objects);
     struct controllers_options o = { .cluster = p->cluster, .choice = p->controllers_choice,
-                                     .root_ca_pem = p->serving.cert_pem, .tokens = p->tokens };
+                                     .root_ca_pem = p->serving.cert_pem, .tokens = p->tokens,
+                                     .queues = p->work_queues };
     if (controllers_new(&o, &p->controllers, e))
         return err_wrap(e, "--controllers");
     return ERR_OK;
@@ -587,6 +590,7 @@ static void free_parts(struct process *p)
     sa_tokens_free(p->tokens);
     close_handles(p);
     loop_free(p->loop);
+    work_queue_families_free(p->work_queues);
     metrics_free(p->metrics);
     metrics_free(p->slis);
     arena_fini(&p->arena);

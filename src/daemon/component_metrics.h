@@ -1,10 +1,11 @@
 /* daemon/component_metrics.h - what every Kubernetes component shows of itself: which build, which version, which gates are
- * on; who leads; its work queues.
+ * on; who leads.
  *
  * Thread: any; series are the registry's. */
 #pragma once
 
 #include "base/metrics.h"
+#include "client/queue_metrics.h"
 #include "config/features.h"
 #include "config/scheduler_flags.h"
 
@@ -28,15 +29,3 @@ struct leader_metrics {
     struct series *is_leader, *slow_paths;
 };
 struct leader_metrics leader_metrics_add(struct metrics *registry, const char *lease);
-
-/* workqueue_*: berth has no such queues. What does the same work shows under upstream's name: an item is a file that was
- * looked at or a certificate that was taken into use. */
-struct work_queue_metrics {
-    struct series *adds, *waited, *worked;
-};
-struct work_queue_families;
-struct work_queue_families *work_queue_families_new(struct metrics *registry);
-void work_queue_families_free(struct work_queue_families *f);
-struct work_queue_metrics work_queue_metrics_of(struct work_queue_families *f, const char *name);
-/* One item was done that waited and worked so long. */
-void work_queue_metrics_done(const struct work_queue_metrics *q, double waited_s, double worked_s);

@@ -55,6 +55,7 @@ struct process {
     struct str root_ca_pem;
     struct remote *remote;     /* NULL: not leading yet */
     struct controllers *controllers;
+    struct work_queue_families *work_queues;
     struct memory memory;
     struct loop_timer pulse;
     int64_t slow_sync_ms;
@@ -84,7 +85,7 @@ static void on_synced(void *context)
     struct err e;
     err_init(&e, &p->arena);
     struct controllers_options o = { .cluster = remote_cluster(p->remote), .choice = p->o->choice,
-                                     .root_ca_pem = p->root_ca_pem, .tokens = p->tokens };
+                                     .root_ca_pem = p->root_ca_pem, .tokens = p->tokens, .queues = p->work_queues };
     if (controllers_new(&o, &p->controllers, &e)) {
         stop(p, 1, e.message, "command failed");
         return;
@@ -219,6 +220,7 @@ static enum err_code make_metrics(struct process *p, struct err *e)
     process_metrics_add(p->metrics);
     p->health = health_metrics_add(p->slis);
     component_metrics_add(p->metrics, &p->o->build, p->o->gates);
+    p->work_queues = work_queue_families_new(p->metrics);
     return ERR_OK;
 }
 
@@ -435,6 +437,7 @@ static void free_parts(struct process *p)
     close_signals(p);
     sa_tokens_free(p->tokens);
     loop_free(p->loop);
+    work_queue_families_free(p->work_queues);
     metrics_free(p->metrics);
     metrics_free(p->slis);
     arena_fini(&p->arena);

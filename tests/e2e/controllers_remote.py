@@ -276,7 +276,9 @@ def pages_of_leader(m):
     check(m.ask("/healthz") == "ok", "/healthz")
     metrics = m.ask("/metrics")
     check('leader_election_master_status{name="kube-controller-manager"} 1' in metrics, "/metrics tells who leads")
-    check("rest_client_requests_total{" in metrics, "/metrics counts requests")
+    for series in ("rest_client_requests_total{", 'workqueue_depth{name="garbage_collector_attempt_to_delete"}',
+                   'workqueue_adds_total{name="deployment"}', 'workqueue_work_duration_seconds_count{name="job"}'):
+        check(series in metrics, "/metrics has " + series)
     check('"ResourceName":"kube-controller-manager"' in m.ask("/configz"), "/configz names the lease")
 
 
