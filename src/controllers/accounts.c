@@ -54,8 +54,8 @@ static void wake_all(struct account *t, const char *error)
 static enum err_code make_rest(struct account *t, struct err *e)
 {
     struct rest_options o = t->all->o.rest;
-    o.user_agent = arena_printf(&t->arena, "%s/%s%s", o.user_agent, t->all->o.as_accounts ? "system:serviceaccount:kube-system:" : "",
-                                t->controller);
+    const char *before = t->all->o.as_accounts ? "system:serviceaccount:" NAMESPACE ":" : "";
+    o.user_agent = arena_printf(&t->arena, "%s/%s%s", o.user_agent, before, t->controller);
     return rest_new(&t->config, &o, &t->rest, e);
 }
 
@@ -166,8 +166,8 @@ static void make_account(struct account *t)
     struct arena a;
     arena_init_small(&a);
     t->is_made = true;
-    const char *body = arena_printf(&a, "{\"kind\":\"ServiceAccount\",\"apiVersion\":\"v1\",\"metadata\":{\"namespace\":\"" NAMESPACE
-                                        "\",\"name\":\"%s\"}}", t->controller);
+    const char *body = arena_printf(&a, "{\"kind\":\"ServiceAccount\",\"apiVersion\":\"v1\",\"metadata\":{\"namespace\":\""
+                                        NAMESPACE "\",\"name\":\"%s\"}}", t->controller);
     post(t, STR("/api/v1/namespaces/" NAMESPACE "/serviceaccounts"), str_of(body), on_made);
     arena_fini(&a);
 }

@@ -242,8 +242,8 @@ static struct str configz(struct process *p)
     const struct scheduler_flags *f = p->shared;
     struct strbuf json;
     strbuf_init(&json, STRBUF_NO_MAX);
-    strbuf_printf(&json, "{\"Generic\":{\"ClientConnection\":{\"QPS\":%g,\"Burst\":%d},\"Controllers\":[", (double)f->kube_api_qps,
-                  f->kube_api_burst);
+    strbuf_printf(&json, "{\"Generic\":{\"ClientConnection\":{\"QPS\":%g,\"Burst\":%d},\"Controllers\":[",
+                  (double)f->kube_api_qps, f->kube_api_burst);
     for (const char *const *c = p->o->choice; *c; c++) {
         strbuf_add_text(&json, c == p->o->choice ? "" : ",");
         json_add_string(&json, str_of(*c));
