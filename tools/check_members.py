@@ -28,6 +28,7 @@ ALLOWED = {
     "stamp": "compared as bytes", "source_in.id2": "filled by a table of offsets",
     "scheduler_flags": "filled by a table of offsets; flags of the daemon are read there",
     "apiserver_flags": "filled by a table of offsets",
+    "controllers_flags": "filled by a table of offsets",
     "scheduler_tls": "the daemon's",
     "profile.weights": "filled by a function that is given the array",
 }

@@ -119,14 +119,17 @@ bool controllers_chooses(const char *const *choice, const char *name)
     return star && is_on_by_default(name);
 }
 
-static bool is_known(const char *word)
+bool controllers_knows(const char *name)
 {
-    if (strcmp(word, "*") == 0)
-        return true;
     for (const struct controller_row *r = controller_rows; r->name; r++)
-        if (names(*word == '-' ? word + 1 : word, r->name))
+        if (names(name, r->name))
             return true;
     return false;
+}
+
+static bool is_known(const char *word)
+{
+    return strcmp(word, "*") == 0 || controllers_knows(*word == '-' ? word + 1 : word);
 }
 
 enum err_code controllers_new(const struct controllers_options *o, struct controllers **ret_controllers, struct err *e)
@@ -138,8 +141,15 @@ enum err_code controllers_new(const struct controllers_options *o, struct contro
     c->pods = pod_index_new(o->cluster);
     c->replica_sets = owned_index_new(o->cluster, stored_resource("replicasets", "apps"));
     c->events = events_new(o->cluster);
-    struct controller_context context = { o->cluster, o->root_ca_pem, c->pods, c->replica_sets, c->events, o->tokens,
-                                          o->access,  o->signing };
+    struct controller_context context = { .cluster = o->cluster,
+                                          .root_ca_pem = o->root_ca_pem,
+                                          .pods = c->pods,
+                                          .replica_sets = c->replica_sets,
+                                          .events = c->events,
+                                          .tokens = o->tokens,
+                                          .access = o->access,
+                                          .signing = o->signing,
+                                          .queues = o->queues };
     for (const struct controller_row *r = controller_rows; r->name; r++)
         if (controllers_chooses(o->choice, r->name)) {
             c->rows[c->n] = r;

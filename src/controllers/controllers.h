@@ -5,6 +5,7 @@
  * Thread: the store's.    Owns: the controllers and their queues. */
 #pragma once
 
+#include "client/queue_metrics.h"
 #include "controllers/event.h"
 #include "controllers/pod_index.h"
 
@@ -31,12 +32,15 @@ struct controllers_options {
     struct sa_tokens *tokens;  /* NULL: Secrets get none */
     struct access_review access;
     struct cluster_signing signing;
+    struct work_queue_families *queues; /* NULL: their queues do not show */
 };
 
 /* Fails for names that nobody knows. */
 ERR_MUST_CHECK enum err_code controllers_new(const struct controllers_options *o, struct controllers **ret_controllers,
                                              struct err *e);
 void controllers_free(struct controllers *c);
+/* Whether there is one of that name; also one of the names that they had before. */
+bool controllers_knows(const char *name);
 bool controllers_has(const struct controllers *c, const char *name);
 /* Whether a choice has a controller on, before there are any. */
 bool controllers_chooses(const char *const *choice, const char *name);
@@ -51,6 +55,7 @@ struct controller_context {
     struct sa_tokens *tokens; /* NULL: none can be made */
     struct access_review access;
     struct cluster_signing signing;
+    struct work_queue_families *queues; /* where queues show themselves; NULL: nowhere */
 };
 
 struct controller_row {

@@ -252,7 +252,9 @@ void *disruption_controller_start(const struct controller_context *context)
     c->cluster = context->cluster;
     c->events = context->events;
     c->queue = work_queue_new(cluster_loop(c->cluster), 1, work, c);
+    work_queue_show(c->queue, context->queues, "disruption");
     c->stale = work_queue_new(cluster_loop(c->cluster), 1, work_stale, c);
+    work_queue_show(c->stale, context->queues, "stale_pod_disruption");
     cluster_watch(c->cluster, budgets(), budget_changed, c);
     cluster_watch(c->cluster, stored_resource("pods", ""), pod_changed_here, c);
     return c;

@@ -18,6 +18,7 @@
 enum {
     FIRST_LOOK_MS = 1000,
     LOOK_AGAIN_MS = 5000,
+    SWEEP_LOOK_MS = 200, /* while it is found out whether anything is left */
     DELETIONS_AT_ONCE_MAX = 200,
     FINALIZERS_TOLD_MAX = 64, /* different ones; others hold it as well, and are not named */
 };
@@ -356,8 +357,10 @@ static void work(void *context, struct str key)
     look_into(n, key, &a, &c);
     look_for_late_pods(n, key, v, &a, &c);
     t->waits = c.waits;
-    if (c.left.n == 0) {
+    if (c.left.n == 0 && cluster_is_swept(n->cluster, key)) {
         finalize(t, &a, v);
+    } else if (c.left.n == 0) {
+        work_queue_add_after(n->queue, key, SWEEP_LOOK_MS);
     } else {
         delete_contents(t, &c);
         t->again = c.items.n > 0; /* to see what is held */
@@ -393,6 +396,7 @@ void *namespace_controller_start(const struct controller_context *c)
     struct namespace_controller *n = mem_zalloc(sizeof(*n));
     n->cluster = c->cluster;
     n->queue = work_queue_new(cluster_loop(c->cluster), 10, work, n);
+    work_queue_show(n->queue, c->queues, "namespace");
     cluster_watch(c->cluster, NULL, changed, n);
     return n;
 }

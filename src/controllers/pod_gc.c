@@ -188,6 +188,7 @@ void *pod_gc_start(const struct controller_context *context)
     struct pod_gc *g = mem_zalloc(sizeof(*g));
     g->cluster = context->cluster;
     g->queue = work_queue_new(cluster_loop(g->cluster), WORKERS, work, g);
+    work_queue_show(g->queue, context->queues, "orphaned_pods_nodes");
     map_str_init(&g->missed);
     pods_by_node_init(&g->pods, g->cluster);
     cluster_watch(g->cluster, pods(), pod_changed_here, g);

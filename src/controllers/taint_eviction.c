@@ -208,6 +208,7 @@ void *taint_eviction_start(const struct controller_context *context)
     c->cluster = context->cluster;
     c->events = context->events;
     c->queue = work_queue_new(cluster_loop(c->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, context->queues, "noexec_taint_pod");
     map_str_init(&c->evictions);
     pods_by_node_init(&c->pods, c->cluster);
     cluster_watch(c->cluster, pods(), pod_changed_here, c);

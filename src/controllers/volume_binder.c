@@ -245,7 +245,9 @@ void *volume_binder_start(const struct controller_context *context)
     b->cluster = context->cluster;
     b->events = context->events;
     b->claims = work_queue_new(cluster_loop(b->cluster), WORKERS, work_claim, b);
+    work_queue_show(b->claims, context->queues, "claims");
     b->volumes = work_queue_new(cluster_loop(b->cluster), WORKERS, work_volume, b);
+    work_queue_show(b->volumes, context->queues, "volumes");
     map_str_init(&b->free_volumes);
     map_str_init(&b->waiting_claims);
     cluster_watch(b->cluster, volumes(), volume_changed, b);

@@ -52,6 +52,7 @@ struct process {
     struct cluster *cluster;
     struct controllers *controllers;
     struct hollow *hollow; /* NULL: nobody asked for such nodes */
+    struct work_queue_families *work_queues;
     const char *const *controllers_choice; /* ends with NULL */
     bool is_beside_etcd;                   /* berth's place holder, as test suites start it */
     struct ops_options serving;
@@ -116,6 +117,7 @@ static enum err_code make_metrics(struct process *p, struct err *e)
     process_metrics_add(p->metrics);
     p->health_metrics = health_metrics_add(p->slis);
     component_metrics_add(p->metrics, &p->o->build, p->o->gates);
+    p->work_queues = work_queue_families_new(p->metrics);
     return ERR_OK;
 }
 
@@ -474,7 +476,7 @@ static enum err_code make_controllers(struct process *p, struct err *e)
     p->cluster = cluster_new(p->server, p->loop, p->objects);
     struct controllers_options o = { .cluster = p->cluster, .choice = p->controllers_choice,
                                      .root_ca_pem = p->serving.cert_pem, .tokens = p->tokens,
-                                     .access = { .allows = is_allowed, .context = p } };
+                                     .access = { .allows = is_allowed, .context = p }, .queues = p->work_queues };
     if (read_signing(p, &o.signing, e))
         return e->code;
     if (controllers_new(&o, &p->controllers, e))
@@ -651,6 +653,7 @@ static void free_parts(struct process *p)
     sa_tokens_free(p->tokens);
     close_handles(p);
     loop_free(p->loop);
+    work_queue_families_free(p->work_queues);
     metrics_free(p->metrics);
     metrics_free(p->slis);
     arena_fini(&p->arena);
