@@ -59,6 +59,7 @@ static struct certificate_controller *controller_new(const struct controller_con
     c->cluster = x->cluster;
     c->access = x->access;
     c->queue = work_queue_new(cluster_loop(x->cluster), n_workers, work, c);
+    work_queue_show(c->queue, x->queues, "certificate");
     return c;
 }
 

@@ -247,6 +247,7 @@ void *daemonset_controller_start(const struct controller_context *x)
     c->expectations = expectations_new();
     c->failed_pods = failure_backoff_new();
     c->queue = work_queue_new(cluster_loop(x->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, x->queues, "daemonset");
     c->sweeps = work_queue_new(cluster_loop(x->cluster), 1, sweep, c);
     map_str_init(&c->changed_nodes);
     /* The sets first, so that the owners of pods are known when those are told. */

@@ -165,6 +165,7 @@ void *endpointslice_mirroring_start(const struct controller_context *context)
     c->cluster = context->cluster;
     c->events = context->events;
     c->queue = work_queue_new(cluster_loop(c->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, context->queues, "endpoint_slice_mirroring");
     cluster_watch(c->cluster, stored_resource("endpoints", ""), endpoints_changed, c);
     cluster_watch(c->cluster, stored_resource("services", ""), service_changed, c);
     cluster_watch(c->cluster, slices(), slice_changed, c);

@@ -191,6 +191,7 @@ void *ephemeral_volume_start(const struct controller_context *x)
     c->cluster = x->cluster;
     c->events = x->events;
     c->queue = work_queue_new(cluster_loop(x->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, x->queues, "ephemeral_volume");
     cluster_watch(x->cluster, pod_resource(), pod_has_changed, c);
     cluster_watch(x->cluster, claim_resource(), claim_has_changed, c);
     return c;

@@ -336,6 +336,7 @@ void *horizontal_controller_start(const struct controller_context *x)
     c->selectors = owner_index_new();
     map_str_init(&c->known);
     c->queue = work_queue_new(cluster_loop(x->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, x->queues, "horizontalpodautoscaler");
     pod_index_watch(x->pods, pod_has_changed, c);
     cluster_watch(x->cluster, hpa_resource(), hpa_has_changed, c);
     return c;

@@ -91,6 +91,7 @@ void *node_ttl_start(const struct controller_context *x)
     struct node_ttl *c = mem_zalloc(sizeof(*c));
     c->cluster = x->cluster;
     c->queue = work_queue_new(cluster_loop(x->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, x->queues, "ttlcontroller");
     map_str_init(&c->nodes);
     cluster_watch(x->cluster, node_resource(), node_has_changed, c);
     return c;
