@@ -1,5 +1,6 @@
 """What goes wrong while stories of controllers are played: the server is killed and started again, every object is written by somebody
 else all the time, the process stands still for moments. Nothing may be made twice or forgotten."""
+import collections
 import random
 import signal
 import threading
@@ -72,7 +73,7 @@ class Touches(Fault):
 
 def play(plane, options, stories):
     """Calls `stories` while all goes wrong that is wanted. What was done, as a text."""
-    faults = [kind(plane, options.seed + i) for i, kind in enumerate((Touches, Freezes)) if getattr(options, kind.option)]
+    faults = [kind(plane, options.seed + i) for i, kind in enumerate((Touches, Touches, Touches, Freezes)) if getattr(options, kind.option)]
     for fault in faults:
         fault.start()
     kills = []
@@ -86,4 +87,7 @@ def play(plane, options, stories):
     for fault in faults:
         fault.over.set()
         fault.join()
-    return ", ".join("%s %d" % (fault.name, fault.n) for fault in kills + faults)
+    counts = collections.Counter()
+    for fault in kills + faults:
+        counts[fault.name] += fault.n
+    return ", ".join("%s %d" % pair for pair in counts.items())
