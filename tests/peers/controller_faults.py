@@ -9,6 +9,7 @@ import time
 from controller_story import CLUSTER_WIDE, GROUP_OF, TOUCHED
 from api import MERGE_PATCH
 
+REST = 4  # seconds
 TOUCHED_KINDS = ("deployments", "replicasets", "replicationcontrollers", "statefulsets", "jobs", "cronjobs", "pods", "services", "endpoints",
                  "endpointslices", "poddisruptionbudgets", "resourcequotas", "persistentvolumeclaims", "persistentvolumes", "nodes")
 
@@ -32,7 +33,8 @@ class Kills:
 
     def until(self, playing):
         while True:
-            playing.join(self.random.uniform(0.2, 1.8) * self.seconds)
+            rests = self.n % 20 == 19  # some things take a second or two, which it must live now and then
+            playing.join(REST if rests else self.random.uniform(0.2, 1.8) * self.seconds)
             if not playing.is_alive():
                 return
             self.plane.kill()
