@@ -18,7 +18,6 @@ ALLOWED = {
     "field": "schema tables", "type": "schema tables", "resource": "schema tables", "union_rule": "schema tables",
     "union_member": "schema tables", "wire": "schema tables: filled by tools/schema_gen.py",
     # what a daemon puts together with the scheduler
-    "sched_counts": "the daemon's",
     "store_facts": "for the metrics of an API server",
     "dynamic_resources_args": "devices are not allocated yet",
     # tests and measurements

@@ -344,6 +344,12 @@ static const struct flag global[] = {
 };
 
 static const struct flag berth[] = {
+    ROW(STRING, cluster_signing_cert_file, "cluster-signing-cert-file", NULL,
+        "Certificate of the authority that signs CertificateSigningRequests for kubernetes.io signers, as kube-controller-manager's. "
+        "Without it and --cluster-signing-key-file nothing is signed."),
+    ROW(DURATION, cluster_signing_duration_ns, "cluster-signing-duration", "8760h0m0s",
+        "How long certificates are good that are signed; requests may ask for less."),
+    ROW(STRING, cluster_signing_key_file, "cluster-signing-key-file", NULL, "Key of --cluster-signing-cert-file."),
     ROW(STRINGS, controllers, "controllers", "*",
         "Built-in loops that run: * for all, NAME to add one, -NAME to leave one out, nothing (--controllers=) for "
         "none, as beside a kube-controller-manager. Names are those of kube-controller-manager. Beside berth's place holder "

@@ -81,6 +81,8 @@ struct apiserver_flags {
     struct str version;
     /* Berth */
     struct flag_strings controllers;
+    struct str cluster_signing_cert_file, cluster_signing_key_file;
+    int64_t cluster_signing_duration_ns;
     struct flag_strings etcd_servers;
     struct str data_dir;
     bool memory, relaxed_durability;

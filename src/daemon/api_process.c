@@ -446,12 +446,35 @@ static void make_server(struct process *p)
     p->server = apiserver_new(&o);
 }
 
+static bool is_allowed(void *context, struct arena *a, const struct authz_attributes *q)
+{
+    const struct process *p = context;
+    struct str reason;
+    return !p->authz || api_authz_decide(p->authz, a, q, &reason) == AUTHZ_ALLOW;
+}
+
+static enum err_code read_signing(struct process *p, struct cluster_signing *ret, struct err *e)
+{
+    const struct apiserver_flags *f = p->flags;
+    ret->lifetime_s = f->cluster_signing_duration_ns / CLOCK_NS_PER_SECOND;
+    if (!f->cluster_signing_cert_file.n || !f->cluster_signing_key_file.n)
+        return ERR_OK;
+    if (config_read_file(&p->arena, arena_cstr(&p->arena, f->cluster_signing_cert_file), &ret->cert_pem, e))
+        return err_wrap(e, "--cluster-signing-cert-file");
+    if (config_read_file(&p->arena, arena_cstr(&p->arena, f->cluster_signing_key_file), &ret->key_pem, e))
+        return err_wrap(e, "--cluster-signing-key-file");
+    return ERR_OK;
+}
+
 /* Pods are told to trust the certificate that was made here; of one that was given only its owner knows who vouches. */
 static enum err_code make_controllers(struct process *p, struct err *e)
 {
     p->cluster = cluster_new(p->server, p->loop, p->objects);
     struct controllers_options o = { .cluster = p->cluster, .choice = p->controllers_choice,
-                                     .root_ca_pem = p->serving.cert_pem, .tokens = p->tokens };
+                                     .root_ca_pem = p->serving.cert_pem, .tokens = p->tokens,
+                                     .access = { .allows = is_allowed, .context = p } };
+    if (read_signing(p, &o.signing, e))
+        return e->code;
     if (controllers_new(&o, &p->controllers, e))
         return err_wrap(e, "--controllers");
     return ERR_OK;

@@ -20,6 +20,7 @@
 #include "daemon/berth_metrics.h"
 #include "daemon/component_metrics.h"
 #include "daemon/connections.h"
+#include "daemon/dashboard.h"
 #include "daemon/debugger.h"
 #include "daemon/engine.h"
 #include "daemon/extender_client.h"
@@ -57,6 +58,7 @@ struct daemon {
     struct informers *informers;
     struct debugger *debugger;
     struct questions *questions;
+    struct dashboard *dashboard;
     struct secure_port *port;  /* NULL: nothing is served */
     struct election *election; /* NULL: no election */
     const char *identity;
@@ -350,6 +352,19 @@ static void count_certificate(struct daemon *d, int64_t begun_ns)
     work_queue_metrics_done(&q, 0, (double)(clock_mono_ns(loop_clock(d->loop)) - begun_ns) / 1e9);
 }
 
+/* What is asked, and the dashboard. */
+static const struct ops_route *all_routes(struct daemon *d, size_t *ret_n)
+{
+    size_t n_asked, n_shown;
+    const struct ops_route *asked = questions_routes(d->questions, &n_asked);
+    const struct ops_route *shown = dashboard_routes(d->dashboard, &n_shown);
+    struct ops_route *all = ARENA_NEW_N(&d->arena, struct ops_route, n_asked + n_shown);
+    memcpy(all, asked, n_asked * sizeof(*all));
+    memcpy(all + n_asked, shown, n_shown * sizeof(*all));
+    *ret_n = n_asked + n_shown;
+    return all;
+}
+
 /* The address is taken before any client is made, as upstream does. */
 static enum err_code make_port(struct daemon *d, struct err *e)
 {
@@ -364,8 +379,9 @@ static enum err_code make_port(struct daemon *d, struct err *e)
     strbuf_fini(&configz);
     d->questions = questions_new(&(struct questions_options){
         .engine = d->engine, .loop = d->loop, .clock = loop_clock(d->loop), .leads = leads, .context = d });
+    d->dashboard = dashboard_new(d->engine, d->loop);
     size_t n_routes;
-    const struct ops_route *routes = questions_routes(d->questions, &n_routes);
+    const struct ops_route *routes = all_routes(d, &n_routes);
     int64_t begun_ns = clock_mono_ns(loop_clock(d->loop));
     if (secure_port_new(&(struct secure_port_options){ .loop = d->loop,
                                                        .flags = d->o->flags,
@@ -579,10 +595,12 @@ static void end(struct daemon *d)
     writer_free(d->writer);
     d->events = d->leader_events = NULL;
     d->writer = NULL;
-    if (d->port)
-        secure_port_stop(d->port, port_stopped, d);
-    else
+    if (!d->port) {
         port_stopped(d);
+        return;
+    }
+    dashboard_stop(d->dashboard);
+    secure_port_stop(d->port, port_stopped, d);
 }
 
 static void signal_closed(uv_handle_t *handle)
@@ -609,6 +627,7 @@ static void free_parts(struct daemon *d)
     secure_port_free(d->port);
     engine_free(d->engine);
     questions_free(d->questions);
+    dashboard_free(d->dashboard);
     informers_free(d->informers);
     if (d->extenders)
         extender_client_free(d->extenders);

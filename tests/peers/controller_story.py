@@ -48,7 +48,7 @@ GROUPS = {
 }
 GROUP_OF = {kind: group for group, kinds in GROUPS.items() for kind in kinds}
 CLUSTER_WIDE = ("namespaces", "nodes", "persistentvolumes", "storageclasses", "clusterroles", "certificatesigningrequests")
-SHOWN = ("deployments", "replicasets", "replicationcontrollers", "statefulsets", "daemonsets", "controllerrevisions", "jobs", "cronjobs",
+SHOWN = ("horizontalpodautoscalers", "deployments", "replicasets", "replicationcontrollers", "statefulsets", "daemonsets", "controllerrevisions", "jobs", "cronjobs",
          "pods", "services", "endpoints", "endpointslices", "poddisruptionbudgets", "resourcequotas", "persistentvolumeclaims",
          "serviceaccounts", "configmaps", "secrets", "persistentvolumes", "nodes", "clusterroles", "namespaces", "events")
 
@@ -269,6 +269,7 @@ class World:
 
 TOUCHED = "berth.dev/touched"  # what a test of conflicts writes into everything
 TRIGGER = "endpoints.kubernetes.io/last-change-trigger-time"  # is there or not: whether two pods became ready within the same second
+NODE_TTL = "node.alpha.kubernetes.io/ttl"  # depends on how many nodes all stories have together
 # Written by others, or a matter of how often somebody wrote.
 DROPPED = ("resourceVersion", "managedFields", "generation", "count", "selfLink", "nodeInfo")
 RANDOM_PART = re.compile(r"\b([a-z0-9-]+-)[bcdfghjklmnpqrstvwxz2456789]{5}\b")
@@ -309,7 +310,7 @@ class Normal:
         made = self.of(o)
         made["metadata"].pop("uid", None)
         made["metadata"].pop("creationTimestamp", None)
-        for annotation in (TOUCHED, TRIGGER):
+        for annotation in (TOUCHED, TRIGGER, NODE_TTL):
             made["metadata"].get("annotations", {}).pop(annotation, None)
         if made["metadata"].get("annotations") == {}:
             del made["metadata"]["annotations"]

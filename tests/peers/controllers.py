@@ -30,18 +30,22 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import controllers_around  # noqa: E402, F401 (these register their stories)
+import controllers_autoscaling  # noqa: E402, F401
+import controllers_certificates  # noqa: E402, F401
 import controllers_cleanup  # noqa: E402, F401
+import controllers_daemonset  # noqa: E402, F401
 import controllers_deployments  # noqa: E402, F401
 import controllers_jobs  # noqa: E402, F401
 import controllers_nodes  # noqa: E402, F401
 import controllers_replicas  # noqa: E402, F401
 import controllers_services  # noqa: E402, F401
+import controllers_small  # noqa: E402, F401
 import controllers_statefulsets  # noqa: E402, F401
 import controllers_volumes  # noqa: E402, F401
 import controller_faults  # noqa: E402
 from api import Api  # noqa: E402
 from controller_story import STORIES, Heart, World, shown  # noqa: E402
-from trio import HERE, TOKEN, Trio, berth_program, end, find_peers, launch, take_port  # noqa: E402
+from trio import HERE, TOKEN, Certificates, Trio, berth_program, end, find_peers, launch, take_port  # noqa: E402
 
 SETTLED = 4  # seconds without a change: then nothing more is to come
 COMPARED = 60 * int(os.environ.get("TEST_SLOWDOWN") or 1)  # seconds that berth may take to reach what the real ones reached
@@ -50,7 +54,10 @@ DIFF_LINES = 120
 
 CONTROLLERS = (
     "clusterrole-aggregation-controller", "cronjob-controller", "daemonset-controller", "deployment-controller", "disruption-controller",
-    "endpoints-controller", "endpointslice-controller", "garbage-collector-controller", "job-controller", "namespace-controller",
+    "certificatesigningrequest-approving-controller", "certificatesigningrequest-signing-controller",
+    "horizontal-pod-autoscaler-controller", "endpoints-controller", "endpointslice-controller", "endpointslice-mirroring-controller",
+    "ephemeral-volume-controller", "garbage-collector-controller", "ttl-controller",
+    "job-controller", "namespace-controller",
     "node-lifecycle-controller", "persistentvolume-binder-controller", "persistentvolume-protection-controller",
     "persistentvolumeclaim-protection-controller", "pod-garbage-collector-controller", "replicaset-controller",
     "replicationcontroller-controller", "resourcequota-controller", "root-ca-certificate-publisher-controller", "serviceaccount-controller",
@@ -69,7 +76,9 @@ class RealPlane(Trio):
             os.path.join(self.peers, "kube-controller-manager"), "--kubeconfig=" + self.kubeconfig, "--leader-elect=false",
             "--secure-port=%d" % take_port(), "--bind-address=127.0.0.1", "--cert-dir=" + self.path("kcm"), "--authentication-skip-lookup",
             "--kube-api-qps=1000", "--kube-api-burst=1000", "--service-account-private-key-file=" + self.path("sa.key"),
-            "--root-ca-file=" + self.certs.ca, "--pvclaimbinder-sync-period=2s", "--node-eviction-rate=100", "--controllers=" + ",".join(CONTROLLERS)],
+            "--cluster-signing-cert-file=" + self.certs.ca, "--cluster-signing-key-file=" + self.path("ca.key"),
+            "--root-ca-file=" + self.certs.ca, "--pvclaimbinder-sync-period=2s", "--node-eviction-rate=100",
+            "--controllers=" + ",".join(CONTROLLERS)],
             self.path("kcm.log"))
         return self
 
@@ -87,7 +96,7 @@ class BerthPlane:
         os.makedirs(self.folder)
         with open(self.path("tokens.csv"), "w", encoding="utf-8") as f:
             f.write(Trio.tokens)
-        self.api, self.server = Api(self.port, None, TOKEN), None
+        self.api, self.server, self.certs = Api(self.port, None, TOKEN), None, Certificates(self.folder)
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -95,7 +104,8 @@ class BerthPlane:
     def start(self):
         self.server = launch([berth_program(), "apiserver", "--data-dir=" + self.path("data") if self.durable else "--memory",
                               "--bind-address=127.0.0.1", "--secure-port=%d" % self.port, "--cert-dir=" + self.path("certs"),
-                              "--token-auth-file=" + self.path("tokens.csv"),
+                              "--token-auth-file=" + self.path("tokens.csv"), "--authorization-mode=AlwaysAllow",
+                              "--cluster-signing-cert-file=" + self.certs.ca, "--cluster-signing-key-file=" + self.path("ca.key"),
                               "--disable-admission-plugins=" + RealPlane.disabled_admission], self.path("log"))
 
     def kill(self):
