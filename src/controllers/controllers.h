@@ -22,6 +22,7 @@ struct access_review {
 struct cluster_signing {
     struct str cert_pem, key_pem;
     int64_t lifetime_s; /* the longest */
+};
 
 struct controllers_options {
     struct cluster *cluster;
@@ -30,6 +31,7 @@ struct controllers_options {
     struct sa_tokens *tokens;  /* NULL: Secrets get none */
     struct access_review access;
     struct cluster_signing signing;
+};
 
 /* Fails for names that nobody knows. */
 ERR_MUST_CHECK enum err_code controllers_new(const struct controllers_options *o, struct controllers **ret_controllers,
@@ -41,17 +43,22 @@ bool controllers_chooses(const char *const *choice, const char *name);
 
 /* One controller. */
 struct controller_context {
+    struct cluster *cluster;
     struct str root_ca_pem;
     /* Shared by all: */
     struct pod_index *pods, *replica_sets;
     struct events *events;
     struct sa_tokens *tokens; /* NULL: none can be made */
+    struct access_review access;
+    struct cluster_signing signing;
+};
 
 struct controller_row {
     const char *name;
     void *(*start)(const struct controller_context *c);
     void (*stop)(void *own_controller);
     bool only_by_name; /* `*` does not mean it */
+};
 
 /* All there are; ends with an entry without a name. */
 extern const struct controller_row controller_rows[];
