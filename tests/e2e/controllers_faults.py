@@ -20,6 +20,6 @@ STORIES = ("replica_set", "replica_set_adopts", "replication_controller_heals", 
            "token_goes_with_its_account", "own_taint_evicts")
 
 failed = 0
-for faults in (["--kill", "0.7"], ["--touch", "--freeze"]):
+for faults in (["--kill", "0.3", "--threads", "4"], ["--touch", "--freeze"]):
     failed |= controllers.main(["--recorded", "--seed", SEED, *faults, *STORIES])
 sys.exit(failed)

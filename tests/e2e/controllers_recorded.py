@@ -11,4 +11,4 @@ os.environ["PEERS_PORT"] = str(12000 + os.getpid() * 17 % 8000)
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "peers"))
 import controllers  # noqa: E402
 
-sys.exit(controllers.main(["--recorded", *sys.argv[2:]]))
+sys.exit(controllers.main(["--recorded", "--threads", "32", *sys.argv[2:]]))

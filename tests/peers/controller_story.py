@@ -6,26 +6,27 @@ planes can be compared: objects with their owners, finalizers, status and condit
 import collections
 import datetime
 import json
+import os
 import re
 import threading
 import time
 
 from api import MERGE_PATCH
 
-LIMIT = 60  # seconds that one step may take on a busy machine
+LIMIT = 60 * int(os.environ.get("TEST_SLOWDOWN") or 1)  # seconds that one step may take on a busy machine
 PAUSE = 0.05  # between two looks
 RENEWAL = 5  # seconds between two heartbeats of all nodes
 
 STORIES = {}  # name -> Story, in the order in which they were written
 
-Story = collections.namedtuple("Story", "name play alone slow recorded events")
+Story = collections.namedtuple("Story", "name play alone slow recorded events faults")
 
 
-def story(alone=False, slow=False, recorded=True, events=True):
+def story(alone=False, slow=False, recorded=True, events=True, faults=True):
     """`alone`: nothing else may happen in the cluster; `slow`: not for a short run; `recorded`: part of the tests that have no real
-    control plane; `events`: which Events there are is not a matter of chance."""
+    control plane; `events`: which Events there are is not a matter of chance; `faults`: a crash changes nothing of what remains."""
     def register(play):
-        STORIES[play.__name__] = Story(play.__name__, play, alone, slow, recorded and not slow, events)
+        STORIES[play.__name__] = Story(play.__name__, play, alone, slow, recorded and not slow, events, faults)
         return play
     return register
 

@@ -161,17 +161,6 @@ def namespace_is_let_go(w):
 
 
 @story()
-def namespace_waits_for_pods(w):
-    """Pods on nodes end at their own pace."""
-    whole = space(w, "inner")
-    node = w.node("n")
-    w.api.create("/api/v1/namespaces/%s/pods" % whole, {"metadata": {"name": "p"}, "spec": {
-        "nodeName": node, "containers": [{"name": "c", "image": "i"}]}})
-    w.delete("namespaces", whole)
-    w.until("told", lambda: w.condition("namespaces", whole, "NamespaceContentRemaining", "False"))
-
-
-@story()
 def namespace_deletes_pods_first(w):
     """What else is in it stays until they are gone."""
     whole = space(w, "inner")

@@ -211,7 +211,7 @@ def daemons_node_leaves_by_label(w):
     rolled(w, 2)
 
 
-@story(alone=True)  # what happens to other nodes may bring a look at this set, too
+@story(alone=True, faults=False)  # what happens to other nodes, or a restart, may bring a look at this set, too
 def daemons_taint_no_schedule(w):
     """The pod stays, and nobody counts before something else happens."""
     daemons_run(w)

@@ -78,8 +78,8 @@ def service_pod_ends(w):
     two_pods(w)
     reaches(w, _1=True, _2=False)
     w.set_phase("p1", "Succeeded")
-    w.set_phase("p2", "Failed", 1)
-    w.until("none", lambda: not in_slices(w))
+    w.until("one", lambda: in_slices(w) == {"10.9.0.2": False})
+    w.until("no longer ready", lambda: in_endpoints(w).get("10.9.0.1") is not True)
 
 
 @story()
