@@ -57,6 +57,7 @@ static void closed(struct stream *s, const struct stream_result *result)
     }
     x->watcher = NULL;
     answer_list_free(x);
+    fresh_stop(&x->server->fresh, &x->wait);
     count_done(x);
     x->stream = NULL;
     free_if_over(x);
@@ -293,6 +294,23 @@ void apiserver_handle(void *apiserver, struct stream *s, const struct head *requ
         return;
     }
     begin(x);
+}
+
+static void wait_over(struct fresh_wait *w, bool is_there)
+{
+    struct exchange *x = LIST_ITEM(w, struct exchange, wait);
+    if (!x->answered) /* its time may have been up before */
+        x->resume(x, is_there);
+}
+
+void exchange_await(struct exchange *x, uint64_t version, void (*resume)(struct exchange *x, bool is_there))
+{
+    x->resume = resume;
+    x->wait.over = wait_over;
+    if (version <= store_revision(x->server->o.store))
+        resume(x, true);
+    else if (!fresh_begin(&x->server->fresh, &x->wait, version))
+        resume(x, false);
 }
 
 void exchange_settled(struct exchange *x)

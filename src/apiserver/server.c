@@ -27,6 +27,7 @@ struct apiserver *apiserver_new(const struct apiserver_options *o)
     }
     rand_init(&s->rand, o->seed);
     list_init(&s->exchanges);
+    fresh_init(&s->fresh, o->loop);
     if (o->authz)
         s->impersonation = impersonation_new(o->authz);
     s->metrics = server_metrics_new(o->metrics, o->objects);
@@ -42,6 +43,7 @@ void apiserver_free(struct apiserver *s)
     if (!s)
         return;
     assert(list_is_empty(&s->exchanges));
+    fresh_fini(&s->fresh);
     watch_hub_free(s->hub);
     service_alloc_free(s->services);
     impersonation_free(s->impersonation);
@@ -51,8 +53,10 @@ void apiserver_free(struct apiserver *s)
 
 void apiserver_poll(struct apiserver *s)
 {
-    if (store_poll(s->o.store))
-        watch_hub_poll(s->hub);
+    if (!store_poll(s->o.store))
+        return;
+    watch_hub_poll(s->hub);
+    fresh_poll(&s->fresh, store_revision(s->o.store)); /* last: a watch that begins has nothing of this poll to come */
 }
 
 void apiserver_stop(struct apiserver *s)

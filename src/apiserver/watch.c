@@ -454,6 +454,11 @@ static void find_place(struct watcher *w)
     struct err e;
     err_init(&e, w->o.arena);
     uint64_t after = w->o.version;
+    if (w->o.refusal) {
+        w->expired = true;
+        encode_error_event(&w->o.encoder, w->o.refusal, &w->out);
+        return;
+    }
     bool initial = w->o.list->send_initial_events == MAYBE_TRUE;
     if (initial)
         take_initial(w);

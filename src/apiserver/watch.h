@@ -30,6 +30,7 @@ struct watch_options {
     const struct list_options *list;
     uint64_t version;               /* of the query */
     int64_t seconds;                /* how long */
+    const struct status *refusal;   /* told as the only event; NULL: none. Borrowed by watch_begin */
     void (*ended)(void *context);   /* it ended the stream by itself; the watcher is still to be freed */
     void *context;
 };
