@@ -155,9 +155,26 @@ static void fail_all(struct store *s, const struct open_commit *failed)
     }
 }
 
+/* Deletions tell nothing about room for others. */
+static void learn_of_room(struct store *s, const struct open_commit *o)
+{
+    if (!o->commit.code && !o->commit.frees)
+        s->full = s->refuses = false;
+    else if (o->commit.code && o->commit.no_space && !o->asks_for_room)
+        s->full = s->refuses = true;
+}
+
 static void take_one(struct store *s, struct open_commit *o)
 {
     o->in_engine = false;
+    bool is_news = !o->commit.code || o->commit.epoch == s->epoch || o->commit.epoch == ENGINE_ALONE;
+    if (is_news)
+        learn_of_room(s, o);
+    if (o->asks_for_room) {
+        s->asks_for_room = false;
+        store_open_free(s, o);
+        return;
+    }
     if (!o->commit.code) {
         o->durable = true;
         if (o->shown)
@@ -165,8 +182,6 @@ static void take_one(struct store *s, struct open_commit *o)
         return;
     }
     o->failed = true;
-    if (o->commit.epoch == s->epoch || o->commit.epoch == ENGINE_ALONE) /* else it is old news */
-        s->full = s->full || o->commit.no_space;
     if (o->commit.epoch == s->epoch) {
         settle_all(s); /* those before it */
         fail_all(s, o);

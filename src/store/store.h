@@ -20,7 +20,8 @@
  *
  * When a commit fails (the disk), nothing of it is visible, and all commits after it that were not yet visible fail as
  * well. After a full disk, commits that only delete are taken at once, others again from the next store_tick on, which
- * forgets all changes that it may: what was deleted makes room only then.
+ * forgets all changes that it may: what was deleted makes room only then. The disk counts as full until another write has
+ * worked; while nobody writes, store_tick lets the engine find out.
  *
  * Thread: one, the loop's.    Owns: the engine. */
 #pragma once
@@ -157,7 +158,7 @@ uint64_t store_watch_progress(const struct store *s, const struct store_watch *w
 
 struct store_facts {
     uint64_t n_keys, n_events, log_bytes, n_open, open_bytes, n_expiring;
-    bool full; /* the disk */
+    bool full; /* the disk, until a write has worked again */
 };
 
 struct store_facts store_facts(const struct store *s);
