@@ -179,22 +179,21 @@ static void find_place(struct cluster *c)
     struct store *s = stored_store(c->objects);
     enum err_code rc = store_watch_init(s, &c->place, STR(REGISTRY), store_revision(s), &e);
     assert(rc == ERR_OK); /* what is still to come is always known */
+    store_watch_keep(s, &c->place);
     c->placed = true;
     arena_fini(&a);
 }
 
+/* The store keeps its log for this: nobody who was told of an object is ever not told of its end. */
 void cluster_poll(struct cluster *c)
 {
     struct store_event ev;
-    enum err_code rc = ERR_EXPIRED;
-    if (c->placed)
-        while (!(rc = store_watch_next(stored_store(c->objects), &c->place, &ev)))
-            tell(c, &ev);
-    if (rc == ERR_EXPIRED) { /* overtaken: all begin again with what there is */
+    enum err_code rc;
+    if (!c->placed)
         find_place(c);
-        for (size_t i = 0; i < c->subscribers.n; i++)
-            c->subscribers.at[i].begun = false;
-    }
+    while (!(rc = store_watch_next(stored_store(c->objects), &c->place, &ev)))
+        tell(c, &ev);
+    assert(rc == ERR_NOT_FOUND);
     for (size_t i = 0; i < c->subscribers.n; i++)
         if (!c->subscribers.at[i].begun)
             tell_initial(c, &c->subscribers.at[i]);

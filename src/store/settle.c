@@ -2,7 +2,8 @@
  *
  * 1. Commits become readable in order of revision, each as a whole.
  * 2. An entry's `newest` is always of a commit that cannot be read yet.
- * 3. An event leaves the log only when the engine has kept its state: what was before it is then deleted from disk. */
+ * 3. An event leaves the log only when the engine has kept its state: what was before it is then deleted from disk; and
+ *    when all watches for which the log is kept have seen it. */
 #include <stdlib.h>
 
 #include "store/store_priv.h"
@@ -230,15 +231,21 @@ void store_drop_oldest(struct store *s)
     store_item_unref(event.prev);
 }
 
-/* Everything below it that can be read is kept by the engine. */
-static uint64_t not_kept_from(const struct store *s)
+/* Changes from this revision on must stay: the engine has not kept them, or a watch has to see them. */
+static uint64_t needed_from(const struct store *s)
 {
+    uint64_t from = UINT64_MAX;
+    for (size_t i = 0; i < s->kept.n; i++) {
+        uint64_t seq = s->kept.at[i]->seq;
+        if (seq < s->history.end && history_at(&s->history, seq)->item->mod_revision < from)
+            from = history_at(&s->history, seq)->item->mod_revision;
+    }
     for (struct list_node *n = list_first(&s->all); n; n = list_next(&s->all, n)) {
         const struct open_commit *o = LIST_ITEM(n, struct open_commit, all);
         if (s->engine && o->shown && !o->durable)
-            return o->commit.revision;
+            return o->commit.revision < from ? o->commit.revision : from;
     }
-    return UINT64_MAX;
+    return from;
 }
 
 static uint64_t oldest_revision(const struct store *s)
@@ -263,8 +270,8 @@ void store_trim(struct store *s)
 {
     if (!is_too_large(s))
         return;
-    uint64_t kept_up_to = not_kept_from(s);
-    while (is_too_large(s) && oldest_revision(s) < kept_up_to)
+    uint64_t needed = needed_from(s);
+    while (is_too_large(s) && oldest_revision(s) < needed)
         drop_revision(s);
     if (s->old.n >= OLD_TOLD_MIN)
         store_tell_old(s);
@@ -280,12 +287,12 @@ void store_tell_old(struct store *s)
 
 void store_compact(struct store *s, uint64_t revision)
 {
-    uint64_t kept_up_to = not_kept_from(s);
-    while (oldest_revision(s) <= revision && oldest_revision(s) < kept_up_to)
+    uint64_t needed = needed_from(s);
+    while (oldest_revision(s) <= revision && oldest_revision(s) < needed)
         drop_revision(s);
     uint64_t reached = revision < s->revision ? revision : s->revision;
-    if (reached >= kept_up_to)
-        reached = kept_up_to - 1;
+    if (reached >= needed)
+        reached = needed - 1;
     if (reached > s->compacted)
         s->compacted = reached;
     store_tell_old(s);

@@ -111,6 +111,7 @@ void store_free(struct store *s)
     history_fini(&s->history);
     index_fini(&s->index);
     vec_fini(&s->old);
+    vec_fini(&s->kept);
     free(s);
 }
 

@@ -151,6 +151,9 @@ ERR_MUST_CHECK enum err_code store_watch_init(const struct store *s, struct stor
 /* ERR_OK and the next event; ERR_NOT_FOUND: none for now; ERR_EXPIRED: overtaken, for good. */
 ERR_MUST_CHECK enum err_code store_watch_next(const struct store *s, struct store_watch *w,
                                               struct store_event *ret_event);
+/* The log keeps what this watch has yet to be given, beyond its bounds if need be: for a part of the same program that must
+ * miss nothing and reads after every store_poll. At its place until the store is no longer polled. */
+void store_watch_keep(struct store *s, const struct store_watch *w);
 /* All events up to this revision were given out; 0 while that cannot be said. */
 uint64_t store_watch_progress(const struct store *s, const struct store_watch *w);
 

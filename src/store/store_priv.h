@@ -42,6 +42,7 @@ struct store {
     bool refuses;           /* because of that; until the next tick */
     bool asks_for_room;     /* the engine was asked whether there is room again */
     VEC(struct engine_old) old; /* not yet told to the engine */
+    VEC(const struct store_watch *) kept; /* what they have not seen stays in the log */
 };
 
 /* What commits under way leave of a key; NULL: nothing. */
