@@ -45,6 +45,7 @@ struct exchange {
     int64_t begun_ns;
     int code;           /* of the answer */
     uint64_t n_sent;
+    size_t n_held;      /* of the server's room */
     struct loop_timer timer; /* the request's time is up */
     struct fresh_wait wait;  /* for a version that is still to come, */
     void (*resume)(struct exchange *x, bool is_there); /* and what then; not when the stream is gone or was answered */
@@ -70,6 +71,12 @@ struct encoder exchange_encoder(struct exchange *x);
 /* The operation is over: the exchange goes when its stream has. */
 void exchange_settled(struct exchange *x);
 
+/* Too much is under way: 429. */
+void exchange_refuse(struct exchange *x);
+/* False: it would be more than clients may make the server hold. Given back at the end. */
+bool exchange_take_room(struct exchange *x, size_t n);
+/* The same for an answer that is made as a whole. */
+bool exchange_may_answer(const struct exchange *x, size_t n);
 /* Goes on when the version is there, or when it does not come in time; maybe at once. */
 void exchange_await(struct exchange *x, uint64_t version, void (*resume)(struct exchange *x, bool is_there));
 

@@ -133,15 +133,22 @@ static void list(struct exchange *x, bool is_there)
 {
     struct list_request r = request_of(x);
     struct list_answer answer;
+    struct arena a; /* the array is not needed for as long as the answer is being sent */
     if (!is_there) {
         answer_too_large(x, TOO_LARGE_RETRY_S);
-    } else if (lists_read(&x->arena, &r, &answer, &x->err)) {
+        return;
+    }
+    arena_init(&a);
+    if (lists_read(&a, &r, &answer, &x->err)) {
         struct status s = status_of_err(&x->arena, &x->err, NULL);
         s.continue_token = answer.expired_continue;
         answer_status(x, &s);
     } else {
+        answer.meta.resource_version = arena_str(&x->arena, answer.meta.resource_version);
+        answer.meta.continue_token = arena_str(&x->arena, answer.meta.continue_token);
         answer_list(x, &answer);
     }
+    arena_fini(&a);
 }
 
 void serve_list(struct exchange *x)

@@ -34,7 +34,7 @@ struct apiserver *apiserver_new(const struct apiserver_options *o)
     struct service_alloc_options services = { o->objects, o->service_cidr.n ? o->service_cidr : STR("10.0.0.0/24"),
                                               s->o.node_port_min, s->o.node_port_max, rand_u64(&s->rand) };
     s->services = service_alloc_new(&services);
-    s->hub = watch_hub_new(o->loop, o->objects, s->metrics, rand_u64(&s->rand));
+    s->hub = watch_hub_new(o->loop, o->objects, s->metrics, &s->room, rand_u64(&s->rand));
     return s;
 }
 
