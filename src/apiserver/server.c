@@ -53,6 +53,7 @@ void apiserver_free(struct apiserver *s)
 
 void apiserver_poll(struct apiserver *s)
 {
+    stored_trim(s->o.objects);
     if (!store_poll(s->o.store))
         return;
     watch_hub_poll(s->hub);

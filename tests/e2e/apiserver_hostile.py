@@ -255,7 +255,8 @@ def paths(server, admin):
     newest = int(everything["resourceVersion"])
     tokens = [everything["continue"], secrets["continue"]]
     tokens += [token_for(s, v) for s in ("../b/", "../../secrets/a/", "b/c", "\u0000", "/", "c", "../ab/c", "\uffff", "own\u0000", "-b/c", "own/../../b")
-               for v in (newest, -1, 1, newest + 1000, 9223372036854775807)]
+               for v in (newest, -1, 1)]
+    tokens += [token_for("../b/", v) for v in (newest + 1000, 9223372036854775807)]  # which are waited for
     for token in tokens:
         for path in (CONFIGMAPS, CONFIGMAPS + "?labelSelector=x%21%3Dy"):
             code, answer = alice.raw("GET", path + ("&" if "?" in path else "?") + "limit=50&continue=" + token)
