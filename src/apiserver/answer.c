@@ -240,10 +240,24 @@ static struct list_stream *list_stream_new(struct exchange *x, const struct list
     return l;
 }
 
+/* Before anything is made: a list that is sent in parts takes an array, another one as much as it has. */
+static bool may_list(struct exchange *x, const struct list_answer *list)
+{
+    struct encoder e = exchange_encoder(x);
+    size_t n_bytes = 0;
+    for (size_t i = 0; !encodes_in_parts(&e) && i < list->n; i++)
+        n_bytes += store_item_value(list->items[i]).n;
+    return exchange_may_answer(x, n_bytes) && exchange_take_room(x, list->n * sizeof(*list->items));
+}
+
 void answer_list(struct exchange *x, const struct list_answer *list)
 {
     if (!x->stream)
         return;
+    if (!may_list(x, list)) {
+        exchange_refuse(x);
+        return;
+    }
     struct list_stream *l = x->list = list_stream_new(x, list);
     loop_timer_stop(x->server->o.loop, &x->timer);
     if (!check_form(x, true, &l->encoder.encoder.table.include)) {

@@ -118,7 +118,7 @@ static void answer_document(struct exchange *x)
     }
 }
 
-/* ---- Reads ---- */
+/* ---- Operations ---- */
 
 static void settled(struct operation *op)
 {
@@ -137,7 +137,7 @@ static bool has_table(const struct exchange *x)
     return x->at.resource->verbs & VERB_LIST;
 }
 
-static bool negotiate(struct exchange *x, enum accept_place place)
+bool dispatch_negotiate(struct exchange *x, enum accept_place place)
 {
     if (place == ACCEPT_OBJECT && !has_table(x))
         place = ACCEPT_UNTABLED;
@@ -148,7 +148,7 @@ static bool negotiate(struct exchange *x, enum accept_place place)
 }
 
 /* What the operation needs of the request's head is copied: the stream may be gone before the operation is done. */
-static void prepare_operation(struct exchange *x)
+void dispatch_prepare(struct exchange *x)
 {
     struct operation *op = &x->op;
     struct user *u = ARENA_NEW(&x->arena, struct user);
@@ -163,143 +163,6 @@ static void prepare_operation(struct exchange *x)
     op->done = settled;
     op->context = x;
     x->op_waits = true;
-}
-
-static bool check_include(struct exchange *x)
-{
-    enum include_object include;
-    if (x->form.as != AS_TABLE || !table_read_include(&x->target, &include, &x->err))
-        return true;
-    answer_error(x, NULL);
-    return false;
-}
-
-/* A version that is still to come is waited for by nobody: whoever asks for it may come again. */
-static void answer_too_large_version(struct exchange *x, uint64_t version)
-{
-    struct status_cause *cause = ARENA_NEW(&x->arena, struct status_cause);
-    *cause = (struct status_cause){ STR("ResourceVersionTooLarge"), STR("Too large resource version"), STR("") };
-    err_set(&x->err, ERR_TIMEOUT, "Timeout: Too large resource version: %llu, current: %llu",
-            (unsigned long long)version, (unsigned long long)store_revision(x->server->o.store));
-    struct status s = status_of_err(&x->arena, &x->err, NULL);
-    s.details = true;
-    s.causes = cause;
-    s.n_causes = 1;
-    s.retry_after_seconds = 1;
-    answer_status(x, &s);
-}
-
-static void serve_get(struct exchange *x)
-{
-    uint64_t version;
-    if (!negotiate(x, ACCEPT_OBJECT))
-        return;
-    if (lists_read_version(target_get(&x->target, "resourceVersion"), false, &version, &x->err)) {
-        if (str_is(x->at.resource->plural, "events")) /* no cache lies before them, which words it differently */
-            err_set(&x->err, ERR_BAD_REQUEST, "invalid resource version: %s", x->err.message);
-        answer_error(x, NULL);
-        return;
-    }
-    if (version > store_revision(x->server->o.store)) {
-        answer_too_large_version(x, version);
-        return;
-    }
-    prepare_operation(x);
-    registry_get(&x->op);
-}
-
-/* ---- Lists and watches ---- */
-
-static bool read_list_options(struct exchange *x, struct list_options *o)
-{
-    struct field_errors errs;
-    field_errors_init(&errs, &x->arena);
-    if (options_read_list(&x->arena, &x->target, o, &x->err)) {
-        answer_error(x, NULL);
-        return false;
-    }
-    if (x->route.watch_path)
-        o->watch = true;
-    options_default_list(o);
-    if (options_check_list(o, &errs, &x->err)) {
-        answer_error(x, &errs);
-        return false;
-    }
-    if (options_check_fields(&x->arena, x->at.resource, &o->fields, &x->err)) {
-        answer_error(x, NULL);
-        return false;
-    }
-    return true;
-}
-
-static int64_t watch_seconds(struct exchange *x, const struct list_options *o)
-{
-    int64_t min = x->server->o.min_watch_seconds;
-    if (o->has_timeout && o->timeout_seconds > 0)
-        return o->timeout_seconds < INT32_MAX ? o->timeout_seconds : INT32_MAX;
-    return min + (int64_t)rand_below(&x->server->rand, (uint64_t)min);
-}
-
-static void watch_ended(void *context)
-{
-    (void)context; /* the stream's `closed` follows */
-}
-
-/* The old way to watch one object: /watch/.../NAME. */
-static void select_name(struct exchange *x, struct list_options *o)
-{
-    if (x->route.name.n == 0 || !x->route.watch_path)
-        return;
-    struct field_term *terms = ARENA_NEW_N(&x->arena, struct field_term, o->fields.n + 1);
-    memcpy(terms, o->fields.at, o->fields.n * sizeof(*terms));
-    terms[o->fields.n] = (struct field_term){ STR("metadata.name"), x->route.name, false };
-    o->fields = (struct field_selector){ terms, o->fields.n + 1 };
-}
-
-static void serve_watch(struct exchange *x)
-{
-    struct list_options *o = ARENA_NEW(&x->arena, struct list_options);
-    uint64_t version;
-    if (!negotiate(x, ACCEPT_WATCH) || !check_include(x) || !read_list_options(x, o))
-        return;
-    select_name(x, o);
-    if (lists_read_version(o->resource_version, false, &version, &x->err)) {
-        answer_error(x, NULL);
-        return;
-    }
-    if (o->send_initial_events == MAYBE_TRUE && version > store_revision(x->server->o.store)) {
-        answer_too_large_version(x, version);
-        return;
-    }
-    answer_watch(x);
-    server_metrics_watch_begun(x->server->metrics, &x->route);
-    struct watch_options w = { .stream = x->stream, .arena = &x->arena, .encoder = exchange_encoder(x),
-                               .namespace = x->route.namespace, .list = o, .version = version,
-                               .seconds = watch_seconds(x, o), .ended = watch_ended, .context = x };
-    if (x->form.as == AS_TABLE && table_read_include(&x->target, &w.encoder.table.include, &x->err))
-        w.encoder.table.include = INCLUDE_METADATA;
-    x->watcher = watch_begin(x->server->hub, &w);
-}
-
-static void serve_list(struct exchange *x)
-{
-    struct list_options o;
-    if (!negotiate(x, ACCEPT_LIST) || !read_list_options(x, &o))
-        return;
-    struct list_request r = { x->server->o.objects, x->at.resource, x->route.namespace, &o };
-    struct list_answer answer;
-    enum err_code rc = lists_read(&x->arena, &r, &answer, &x->err);
-    if (rc == ERR_TIMEOUT) {
-        uint64_t version = 0;
-        if (!lists_read_version(o.resource_version, true, &version, &x->err))
-            answer_too_large_version(x, version);
-    } else if (rc) {
-        struct status s = status_of_err(&x->arena, &x->err, NULL);
-        s.continue_token = answer.expired_continue;
-        answer_status(x, &s);
-    } else {
-        answer_list(x, &answer);
-    }
 }
 
 /* ---- Writes ---- */
@@ -324,10 +187,10 @@ static bool read_body_media(struct exchange *x)
 
 bool dispatch_begin_create(struct exchange *x)
 {
-    if (!negotiate(x, ACCEPT_OBJECT) || !read_body_media(x) ||
+    if (!dispatch_negotiate(x, ACCEPT_OBJECT) || !read_body_media(x) ||
         !read_write_options(x, WRITE_CREATE))
         return false;
-    prepare_operation(x);
+    dispatch_prepare(x);
     return true;
 }
 
@@ -339,9 +202,9 @@ static void serve_create(struct exchange *x)
 
 static void serve_update(struct exchange *x)
 {
-    if (!negotiate(x, ACCEPT_OBJECT) || !read_body_media(x) || !read_write_options(x, WRITE_UPDATE))
+    if (!dispatch_negotiate(x, ACCEPT_OBJECT) || !read_body_media(x) || !read_write_options(x, WRITE_UPDATE))
         return;
-    prepare_operation(x);
+    dispatch_prepare(x);
     registry_update(&x->op);
 }
 
@@ -351,9 +214,9 @@ static void serve_patch(struct exchange *x)
         answer_error(x, NULL);
         return;
     }
-    if (!negotiate(x, ACCEPT_OBJECT) || !read_write_options(x, x->op.patch_form == PATCH_FORM_APPLY ? WRITE_APPLY : WRITE_PATCH))
+    if (!dispatch_negotiate(x, ACCEPT_OBJECT) || !read_write_options(x, x->op.patch_form == PATCH_FORM_APPLY ? WRITE_APPLY : WRITE_PATCH))
         return;
-    prepare_operation(x);
+    dispatch_prepare(x);
     registry_patch(&x->op);
 }
 
@@ -365,7 +228,7 @@ static void warn_of_orphans(struct exchange *x)
         warnings_add(&x->op.warnings, ORPHANS_WARNING);
 }
 
-static bool read_delete_options(struct exchange *x)
+bool dispatch_read_delete(struct exchange *x)
 {
     struct field_errors errs;
     field_errors_init(&errs, &x->arena);
@@ -381,19 +244,10 @@ static bool read_delete_options(struct exchange *x)
 
 static void serve_delete(struct exchange *x)
 {
-    if (!negotiate(x, ACCEPT_OBJECT) || !read_delete_options(x))
+    if (!dispatch_negotiate(x, ACCEPT_OBJECT) || !dispatch_read_delete(x))
         return;
-    prepare_operation(x);
+    dispatch_prepare(x);
     registry_delete(&x->op);
-}
-
-static void serve_delete_collection(struct exchange *x)
-{
-    struct list_options o;
-    if (!negotiate(x, ACCEPT_LIST) || !read_list_options(x, &o) || !read_delete_options(x))
-        return;
-    prepare_operation(x);
-    collection_delete(x, &o);
 }
 
 /* ---- Verbs ---- */

@@ -378,12 +378,17 @@ static void add_whole_list(struct list_encoder *l, struct strbuf *to)
     strbuf_fini(&json);
 }
 
+bool encodes_in_parts(const struct encoder *e)
+{
+    return e->form.media == MEDIA_PROTOBUF || (e->form.as != AS_TABLE && !e->pretty && e->form.media != MEDIA_YAML);
+}
+
 bool encode_list_part(struct list_encoder *l, size_t room, struct strbuf *to)
 {
     const struct encoder *e = &l->encoder;
     if (e->form.media == MEDIA_PROTOBUF)
         return proto_list_part(l, room, to);
-    if (e->form.as == AS_TABLE || e->pretty || e->form.media == MEDIA_YAML) {
+    if (!encodes_in_parts(e)) {
         add_whole_list(l, to);
         return false;
     }

@@ -35,6 +35,8 @@ struct list_encoder {
 
 /* Appends the next part, at least `room` bytes unless it is the last one. False: that was all. Lists that are not plain JSON or
  * protobuf come as one part. */
+/* Whether a list comes in parts. */
+bool encodes_in_parts(const struct encoder *e);
 bool encode_list_part(struct list_encoder *l, size_t room, struct strbuf *to);
 
 /* ---- Watches ---- */

@@ -11,6 +11,8 @@
 
 #define TOO_MANY "Too many requests, please try again later.\n"
 
+enum { FIRST_CLASS_FACTOR = 10 }; /* how many more of their requests may be under way */
+
 /* ---- The end ---- */
 
 static void count_done(struct exchange *x)
@@ -24,12 +26,19 @@ static void count_done(struct exchange *x)
     server_metrics_inflight(s->metrics, s->n_reading, s->n_writing);
 }
 
+static void give_room(struct exchange *x)
+{
+    room_give(&x->server->room, x->n_held);
+    x->n_held = 0;
+}
+
 static void free_if_over(struct exchange *x)
 {
     if (x->stream || x->op_waits)
         return;
     loop_timer_stop(x->server->o.loop, &x->timer);
     list_remove(&x->node);
+    give_room(x);
     operation_fini(&x->op);
     strbuf_fini(&x->body);
     arena_fini(&x->arena);
@@ -57,9 +66,41 @@ static void closed(struct stream *s, const struct stream_result *result)
     }
     x->watcher = NULL;
     answer_list_free(x);
+    fresh_stop(&x->server->fresh, &x->wait);
     count_done(x);
     x->stream = NULL;
     free_if_over(x);
+}
+
+/* ---- Too much ---- */
+
+/* Leases and their like must not wait behind others: members of system:masters and the components of a control plane have
+ * a part of the room to themselves. */
+static bool is_first_class(const struct user *u)
+{
+    return str_list_has(&u->groups, STR(GROUP_MASTERS)) || str_list_has(&u->groups, STR("system:nodes")) ||
+           str_is(u->name, "system:kube-scheduler") || str_is(u->name, "system:kube-controller-manager");
+}
+
+void exchange_refuse(struct exchange *x)
+{
+    headers_add(&x->extra, &x->arena, STR("retry-after"), STR("1"));
+    server_metrics_terminated(x->server->metrics, &x->route, "", 429);
+    answer_text(x, 429, TOO_MANY);
+}
+
+bool exchange_take_room(struct exchange *x, size_t n)
+{
+    if (!room_has(&x->server->room, n, is_first_class(x->user)))
+        return false;
+    room_take(&x->server->room, n);
+    x->n_held += n;
+    return true;
+}
+
+bool exchange_may_answer(const struct exchange *x, size_t n)
+{
+    return room_has_at_once(&x->server->room, n, is_first_class(x->user));
 }
 
 /* ---- The body ---- */
@@ -76,6 +117,10 @@ static void body(struct stream *s, struct str bytes)
     stream_consume(s, bytes.n);
     if (x->answered || !x->reads_body)
         return;
+    if (!exchange_take_room(x, bytes.n)) {
+        exchange_refuse(x);
+        return;
+    }
     strbuf_add_str(&x->body, bytes);
     if (x->body.overflow)
         too_large(x);
@@ -199,12 +244,19 @@ static bool is_read(const struct exchange *x)
     return str_is(x->route.verb, "get") || str_is(x->route.verb, "list") || str_is(x->route.verb, "watch");
 }
 
-/* Leases and their like must not wait behind others: members of system:masters and the components of a control plane have
- * a part of the room to themselves. */
-static bool is_first_class(const struct user *u)
+static uint32_t most_at_once(const struct exchange *x)
 {
-    return str_list_has(&u->groups, STR(GROUP_MASTERS)) || str_list_has(&u->groups, STR("system:nodes")) ||
-           str_is(u->name, "system:kube-scheduler") || str_is(u->name, "system:kube-controller-manager");
+    const struct apiserver_options *o = &x->server->o;
+    uint32_t max = x->mutating ? o->mutating_inflight : o->requests_inflight;
+    if (max == 0)
+        return UINT32_MAX;
+    return is_first_class(x->user) && max < UINT32_MAX / FIRST_CLASS_FACTOR ? max * FIRST_CLASS_FACTOR : max;
+}
+
+/* What may be large; health and metrics are answered in any case. */
+static bool is_large(const struct exchange *x)
+{
+    return x->route.is_resource || str_starts(x->target.path, STR("/openapi/"));
 }
 
 static bool has_room(struct exchange *x)
@@ -212,15 +264,13 @@ static bool has_room(struct exchange *x)
     struct apiserver *s = x->server;
     x->mutating = !is_read(x);
     uint32_t *n = x->mutating ? &s->n_writing : &s->n_reading;
-    uint32_t max = x->mutating ? s->o.mutating_inflight : s->o.requests_inflight;
-    if (is_long_running(x))
-        return true;
-    if (max && *n >= max && !is_first_class(x->user)) {
-        headers_add(&x->extra, &x->arena, STR("retry-after"), STR("1"));
-        server_metrics_terminated(s->metrics, &x->route, "", 429);
-        answer_text(x, 429, TOO_MANY);
+    bool counts = !is_long_running(x);
+    if ((counts && *n >= most_at_once(x)) || (is_large(x) && !exchange_take_room(x, 0))) {
+        exchange_refuse(x);
         return false;
     }
+    if (!counts)
+        return true;
     (*n)++;
     x->counted = true;
     server_metrics_inflight(s->metrics, s->n_reading, s->n_writing);
@@ -295,8 +345,29 @@ void apiserver_handle(void *apiserver, struct stream *s, const struct head *requ
     begin(x);
 }
 
+static void wait_over(struct fresh_wait *w, bool is_there)
+{
+    struct exchange *x = LIST_ITEM(w, struct exchange, wait);
+    if (!x->answered) /* its time may have been up before */
+        x->resume(x, is_there);
+}
+
+void exchange_await(struct exchange *x, uint64_t version, void (*resume)(struct exchange *x, bool is_there))
+{
+    x->resume = resume;
+    x->wait.over = wait_over;
+    if (version <= store_revision(x->server->o.store))
+        resume(x, true);
+    else if (!fresh_begin(&x->server->fresh, &x->wait, version))
+        resume(x, false);
+}
+
+/* The client may take its time with the answer: what it sent is not needed for that. */
 void exchange_settled(struct exchange *x)
 {
     x->op_waits = false;
+    strbuf_fini(&x->body);
+    if (!x->list)
+        give_room(x);
     free_if_over(x);
 }

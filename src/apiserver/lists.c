@@ -113,7 +113,8 @@ static enum err_code read_token(struct arena *a, struct str token, int64_t *ret_
 /* ---- The list ---- */
 
 struct place {
-    uint64_t revision; /* 0: the newest */
+    uint64_t revision; /* 0: the newest, but not older than: */
+    uint64_t not_older;
     struct str start;  /* behind the prefix; empty: its beginning */
     bool continues;
     int64_t limit;     /* 0: none */
@@ -141,10 +142,21 @@ static enum err_code find_place(struct arena *a, const struct list_request *r, s
         return ERR_OK;
     }
     bool exact = str_is(o->resource_version_match, "Exact") || (!o->resource_version_match.n && o->limit > 0);
-    if (version && exact)
+    if (exact)
         ret->revision = version;
-    else if (version > store_revision(stored_store(r->objects)))
-        ret->revision = version; /* still to come */
+    else
+        ret->not_older = version;
+    return ERR_OK;
+}
+
+enum err_code lists_find_version(struct arena *a, const struct list_request *r, uint64_t *ret_version, bool *ret_exact,
+                                 struct err *e)
+{
+    struct place p;
+    if (find_place(a, r, &p, e))
+        return e->code;
+    *ret_exact = p.revision != 0;
+    *ret_version = p.revision ? p.revision : p.not_older;
     return ERR_OK;
 }
 

@@ -21,7 +21,10 @@ struct list_answer {
     struct str expired_continue; /* with ERR_EXPIRED: a token to go on with, at the newest version; or empty */
 };
 
-/* ERR_BAD_REQUEST, ERR_EXPIRED, ERR_TIMEOUT for a version that is still to come (the caller waits and asks again). */
+/* The version that must be there before the list is read; 0: any. `exact`: the list shows that one. */
+ERR_MUST_CHECK enum err_code lists_find_version(struct arena *a, const struct list_request *r, uint64_t *ret_version,
+                                                bool *ret_exact, struct err *e);
+/* Once that version is there. ERR_BAD_REQUEST, ERR_EXPIRED. */
 ERR_MUST_CHECK enum err_code lists_read(struct arena *a, const struct list_request *r, struct list_answer *ret_answer,
                                         struct err *e);
 /* A version in a query: empty and "0" are 0. With upstream's texts, which differ by the place. */

@@ -7,7 +7,9 @@
  *     subresource.c   scale, binding, eviction and their like */
 #pragma once
 
+#include "apiserver/fresh.h"
 #include "apiserver/operation.h"
+#include "apiserver/room.h"
 #include "apply/apply.h"
 #include "base/list.h"
 #include "base/rand.h"
@@ -22,6 +24,8 @@ struct apiserver {
     struct impersonation *impersonation; /* NULL: everything is allowed to everyone, and nobody is anybody else */
     struct service_alloc *services;
     uint32_t n_reading, n_writing; /* requests in flight */
+    struct room room;              /* what clients make it hold */
+    struct fresh fresh;            /* those that wait for a version */
     struct list exchanges;
     bool stopping;
 };

@@ -27,13 +27,14 @@ struct apiserver *apiserver_new(const struct apiserver_options *o)
     }
     rand_init(&s->rand, o->seed);
     list_init(&s->exchanges);
+    fresh_init(&s->fresh, o->loop);
     if (o->authz)
         s->impersonation = impersonation_new(o->authz);
     s->metrics = server_metrics_new(o->metrics, o->objects);
     struct service_alloc_options services = { o->objects, o->service_cidr.n ? o->service_cidr : STR("10.0.0.0/24"),
                                               s->o.node_port_min, s->o.node_port_max, rand_u64(&s->rand) };
     s->services = service_alloc_new(&services);
-    s->hub = watch_hub_new(o->loop, o->objects, s->metrics, rand_u64(&s->rand));
+    s->hub = watch_hub_new(o->loop, o->objects, s->metrics, &s->room, rand_u64(&s->rand));
     return s;
 }
 
@@ -42,6 +43,7 @@ void apiserver_free(struct apiserver *s)
     if (!s)
         return;
     assert(list_is_empty(&s->exchanges));
+    fresh_fini(&s->fresh);
     watch_hub_free(s->hub);
     service_alloc_free(s->services);
     impersonation_free(s->impersonation);
@@ -51,8 +53,11 @@ void apiserver_free(struct apiserver *s)
 
 void apiserver_poll(struct apiserver *s)
 {
-    if (store_poll(s->o.store))
-        watch_hub_poll(s->hub);
+    stored_trim(s->o.objects);
+    if (!store_poll(s->o.store))
+        return;
+    watch_hub_poll(s->hub);
+    fresh_poll(&s->fresh, store_revision(s->o.store)); /* last: a watch that begins has nothing of this poll to come */
 }
 
 void apiserver_stop(struct apiserver *s)

@@ -4,13 +4,19 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/list.h"
 #include "codec/json.h"
 #include "codec/proto.h"
 #include "rules/convert.h"
 
+enum { VALUE_TIMES = 4 }; /* what a decoded object takes of memory, compared with its JSON */
+
 /* What was made of an item's value so far. */
 struct forms {
     struct store_attached attached;
+    struct stored *objects;    /* of a value in its list; NULL: it is in none */
+    struct list_node node;
+    size_t n_value_bytes;      /* about; the same */
     struct arena *arena; /* of the value; NULL: not decoded yet */
     struct value value;
     struct selectable *selectable[2]; /* under the stored row, under another one */
@@ -24,6 +30,8 @@ struct stored {
     struct store_watch *watches; /* one a resource, made when its generation is first asked for */
     char **prefixes; /* of those watches */
     uint64_t *generations;
+    struct list passing; /* values that may go when the store is polled, oldest first */
+    size_t n_passing_bytes;
 };
 
 struct stored *stored_new(struct store *s)
@@ -33,6 +41,7 @@ struct stored *stored_new(struct store *s)
     o->watches = mem_zalloc(schema_n_resources * sizeof(*o->watches));
     o->prefixes = mem_zalloc(schema_n_resources * sizeof(*o->prefixes));
     o->generations = mem_zalloc(schema_n_resources * sizeof(*o->generations));
+    list_init(&o->passing);
     return o;
 }
 
@@ -144,6 +153,11 @@ static void drop_value(struct forms *f)
 {
     if (!f->arena)
         return;
+    if (f->objects) {
+        list_remove(&f->node);
+        f->objects->n_passing_bytes -= f->n_value_bytes;
+        f->objects = NULL;
+    }
     arena_fini(f->arena);
     free(f->arena);
     f->arena = NULL;
@@ -191,14 +205,29 @@ static struct value decode(struct arena *a, const struct resource *r, const stru
     return v;
 }
 
+/* Of which there may be so many that their values do not stay. */
+static bool is_numerous(const struct resource *r)
+{
+    static const char *const plurals[] = { "pods", "events", "leases" };
+    for (size_t i = 0; i < sizeof(plurals) / sizeof(plurals[0]); i++)
+        if (str_is(r->plural, plurals[i]))
+            return true;
+    return false;
+}
+
 const struct value *stored_value(struct stored *o, const struct resource *r, struct store_item *item)
 {
-    (void)o;
     struct forms *f = forms_of(item);
-    if (!f->arena) {
-        f->arena = mem_alloc(sizeof(*f->arena));
-        arena_init_small(f->arena);
-        f->value = decode(f->arena, r, item);
+    if (f->arena)
+        return &f->value;
+    f->arena = mem_alloc(sizeof(*f->arena));
+    arena_init_small(f->arena);
+    f->value = decode(f->arena, r, item);
+    if (is_numerous(r)) {
+        f->objects = o;
+        list_push(&o->passing, &f->node);
+        f->n_value_bytes = VALUE_TIMES * item->n_value;
+        o->n_passing_bytes += f->n_value_bytes;
     }
     return &f->value;
 }
@@ -207,6 +236,12 @@ void stored_drop_value(struct store_item *item)
 {
     if (item->attached)
         drop_value((struct forms *)item->attached);
+}
+
+void stored_trim(struct stored *o)
+{
+    for (struct list_node *n; o->n_passing_bytes > STORED_VALUES_BYTES_MAX && (n = list_first(&o->passing));)
+        drop_value(LIST_ITEM(n, struct forms, node));
 }
 
 /* ---- What selectors see, in one block ---- */

@@ -1,8 +1,9 @@
 /* apiserver/stored.h - the current objects of the store in other forms than their bytes: values for admission, authorization
  * and controllers, what selectors look at, protobuf for clients.
  *
- * Each form is made when it is first asked for, and stays with the item (store/item.h) as long as that lives. What is
- * returned is good until the store is polled, as the items themselves.
+ * Each form is made when it is first asked for, and stays with the item (store/item.h) as long as that lives; but of values of
+ * pods and the like, of which there may be very many, only the newest ones do (STORED_VALUES_BYTES_MAX). What is returned is
+ * good until the store is polled, as the items themselves.
  *
  * Thread: the store's. */
 #pragma once
@@ -10,6 +11,8 @@
 #include "api/value.h"
 #include "apiserver/fields.h"
 #include "store/store.h"
+
+enum { STORED_VALUES_BYTES_MAX = 32 << 20 };
 
 struct stored;
 
@@ -39,6 +42,8 @@ const struct resource *stored_row(const struct resource *r);
 const struct value *stored_value(struct stored *o, const struct resource *r, struct store_item *item);
 /* Nobody looks at the value of this item any more: it is not current. What was returned of it is void; it can be asked for again. */
 void stored_drop_value(struct store_item *item);
+/* Values that were returned may be gone: when the store is polled, and by whoever goes through very many objects. */
+void stored_trim(struct stored *o);
 /* What selectors see of it under this resource. */
 const struct selectable *stored_selectable(struct stored *o, const struct resource *r, struct store_item *item);
 /* Its whole protobuf form, of the stored type; not for kinds that have none. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "apiserver/lists.h"
+#include "apiserver/room.h"
 #include "apiserver/server_metrics.h"
 #include "apiserver/status_object.h"
 #include "base/rand.h"
@@ -34,6 +35,7 @@ struct watch_hub {
     struct loop *loop;
     struct stored *objects;
     struct server_metrics *metrics;
+    struct room *room;
     struct rand rand;
     struct group *groups; /* one a row of the schema; of a kind in two versions both use the stored one */
     struct form forms[WATCH_FORMS_MAX];
@@ -59,16 +61,19 @@ struct watcher {
     uint64_t initial_revision;
     bool owes_bookmark;       /* that all of that was sent */
     struct strbuf out;        /* made, but not yet taken by the stream */
+    struct blob *refused;     /* the event that the stream did not take when it was live; NULL: none */
 };
 
 /* ---- The hub ---- */
 
-struct watch_hub *watch_hub_new(struct loop *l, struct stored *objects, struct server_metrics *metrics, uint64_t seed)
+struct watch_hub *watch_hub_new(struct loop *l, struct stored *objects, struct server_metrics *metrics, struct room *room,
+                                uint64_t seed)
 {
     struct watch_hub *h = mem_zalloc(sizeof(*h));
     h->loop = l;
     h->objects = objects;
     h->metrics = metrics;
+    h->room = room;
     rand_init(&h->rand, seed);
     h->groups = mem_zalloc(schema_n_resources * sizeof(*h->groups));
     for (size_t i = 0; i < schema_n_resources; i++)
@@ -141,6 +146,7 @@ static void release_initial(struct watcher *w)
 {
     for (; w->at_initial < w->n_initial; w->at_initial++)
         store_item_unref(w->initial[w->at_initial]);
+    room_give(w->hub->room, w->n_initial * sizeof(*w->initial));
     free(w->initial);
     w->initial = NULL;
     w->n_initial = w->at_initial = 0;
@@ -153,6 +159,7 @@ void watch_free(struct watcher *w)
     list_remove(&w->node);
     release_initial(w);
     strbuf_fini(&w->out);
+    blob_unref(w->refused);
     w->hub->n_watchers--;
     free(w);
 }
@@ -247,12 +254,23 @@ static enum missed add_missed(struct watcher *w)
     return MISSED_SOME;
 }
 
+/* False: the stream takes nothing now. What is made afterwards it takes, whatever its size. */
 static bool flush(struct watcher *w)
 {
+    if (!stream_takes_more(w->o.stream))
+        return false;
+    if (w->refused) {
+        bool taken = stream_write_shared(w->o.stream, w->refused);
+        assert(taken);
+        blob_unref(w->refused);
+        w->refused = NULL;
+    }
     if (w->out.n && !stream_write(w->o.stream, strbuf_str(&w->out)))
         return false;
+    if (w->out.cap > WATCH_PART_BYTES)
+        strbuf_fini(&w->out);
     strbuf_reset(&w->out);
-    return true;
+    return stream_takes_more(w->o.stream);
 }
 
 /* As much as the stream takes; live when nothing is left. */
@@ -260,7 +278,7 @@ static void pump(struct watcher *w)
 {
     enum missed missed = MISSED_SOME;
     while (!w->over && flush(w)) {
-        if (w->expired) {
+        if (w->expired || !room_has(w->hub->room, 0, true)) {
             end(w);
             return;
         }
@@ -333,7 +351,7 @@ static void deliver(struct watch_hub *h, struct watcher *w, const struct store_e
     count_event(w, bytes->n);
     if (stream_write_shared(w->o.stream, bytes))
         return;
-    strbuf_add_str(&w->out, blob_str(bytes));
+    w->refused = blob_ref(bytes);
     w->live = false;
     w->place.seq = w->group->place.seq;
 }
@@ -443,6 +461,7 @@ static void take_initial(struct watcher *w)
     for (size_t i = 0; i < answer.n; i++)
         w->initial[i] = store_item_ref(answer.items[i]);
     w->n_initial = answer.n;
+    room_take(w->hub->room, w->n_initial * sizeof(*w->initial));
     w->initial_revision = answer.revision;
     w->owes_bookmark = w->o.list->allow_bookmarks;
     arena_fini(&a);
@@ -454,6 +473,11 @@ static void find_place(struct watcher *w)
     struct err e;
     err_init(&e, w->o.arena);
     uint64_t after = w->o.version;
+    if (w->o.refusal) {
+        w->expired = true;
+        encode_error_event(&w->o.encoder, w->o.refusal, &w->out);
+        return;
+    }
     bool initial = w->o.list->send_initial_events == MAYBE_TRUE;
     if (initial)
         take_initial(w);

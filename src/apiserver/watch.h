@@ -12,11 +12,14 @@
 #include "http/loop.h"
 #include "http/stream.h"
 
+struct room;
 struct server_metrics;
 struct watch_hub;
 struct watcher;
 
-struct watch_hub *watch_hub_new(struct loop *l, struct stored *objects, struct server_metrics *metrics, uint64_t seed);
+/* The room is borrowed: watchers that are behind are ended when there is none. */
+struct watch_hub *watch_hub_new(struct loop *l, struct stored *objects, struct server_metrics *metrics, struct room *room,
+                                uint64_t seed);
 /* No watcher is left. */
 void watch_hub_free(struct watch_hub *h);
 /* After the store was polled. */
@@ -30,6 +33,7 @@ struct watch_options {
     const struct list_options *list;
     uint64_t version;               /* of the query */
     int64_t seconds;                /* how long */
+    const struct status *refusal;   /* told as the only event; NULL: none. Borrowed by watch_begin */
     void (*ended)(void *context);   /* it ended the stream by itself; the watcher is still to be freed */
     void *context;
 };

@@ -18,6 +18,8 @@ struct blob *blob_new(struct str bytes);
 struct blob *blob_ref(struct blob *b);
 /* NULL is nothing. */
 void blob_unref(struct blob *own_blob);
+/* Of all blobs that this thread made and that are still there; each is freed by the thread that made it. */
+size_t blob_bytes_alive(void);
 
 static inline struct str blob_str(const struct blob *b)
 {

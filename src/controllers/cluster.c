@@ -130,7 +130,13 @@ void cluster_watch(struct cluster *c, const struct resource *r, cluster_changed 
     vec_push(&c->subscribers, (struct subscriber){ r, changed, context, false });
 }
 
-static void tell_all_of(struct cluster *c, struct arena *a, const struct subscriber *s, const struct resource *r)
+static bool wants(const struct subscriber *s, const struct resource *r)
+{
+    return !s->resource || s->resource == r;
+}
+
+/* To those who have been told nothing yet: an object to all of them before the next one, so that it is decoded once. */
+static void tell_all_of(struct cluster *c, struct arena *a, const struct resource *r)
 {
     struct store_range range = { .prefix = stored_prefix(a, r, STR("")) };
     struct store_list list;
@@ -138,21 +144,36 @@ static void tell_all_of(struct cluster *c, struct arena *a, const struct subscri
     err_init(&e, a);
     enum err_code rc = store_list(stored_store(c->objects), &range, a, &list, &e);
     assert(rc == ERR_OK); /* the newest state is always there */
-    for (size_t i = 0; i < list.n; i++)
-        s->changed(s->context, r, list.items[i], NULL);
+    for (size_t i = 0; i < list.n; i++) {
+        for (size_t j = 0; j < c->subscribers.n; j++) {
+            const struct subscriber *s = &c->subscribers.at[j];
+            if (!s->begun && wants(s, r))
+                s->changed(s->context, r, list.items[i], NULL);
+        }
+        stored_trim(c->objects);
+    }
 }
 
-static void tell_initial(struct cluster *c, struct subscriber *s)
+static bool has_new_subscriber(const struct cluster *c)
+{
+    for (size_t i = 0; i < c->subscribers.n; i++)
+        if (!c->subscribers.at[i].begun)
+            return true;
+    return false;
+}
+
+static void tell_initial(struct cluster *c)
 {
     struct arena a;
     arena_init(&a);
-    s->begun = true;
     for (size_t i = 0; i < schema_n_resources; i++) {
         const struct resource *r = &schema_resources[i];
-        if (cluster_has_objects(r) && (!s->resource || s->resource == r))
-            tell_all_of(c, &a, s, r);
+        if (cluster_has_objects(r))
+            tell_all_of(c, &a, r);
         arena_reset(&a);
     }
+    for (size_t i = 0; i < c->subscribers.n; i++)
+        c->subscribers.at[i].begun = true;
     arena_fini(&a);
 }
 
@@ -161,7 +182,7 @@ static void tell(struct cluster *c, const struct store_event *ev)
     const struct resource *r = row_of_key(c, store_item_key(ev->item ? ev->item : ev->prev));
     for (size_t i = 0; r && i < c->subscribers.n; i++) {
         const struct subscriber *s = &c->subscribers.at[i];
-        if (s->begun && (!s->resource || s->resource == r))
+        if (s->begun && wants(s, r))
             s->changed(s->context, r, ev->item, ev->prev);
     }
     if (ev->prev) /* the log keeps its bytes; the value would be several times as much */
@@ -177,25 +198,23 @@ static void find_place(struct cluster *c)
     struct store *s = stored_store(c->objects);
     enum err_code rc = store_watch_init(s, &c->place, STR(REGISTRY), store_revision(s), &e);
     assert(rc == ERR_OK); /* what is still to come is always known */
+    store_watch_keep(s, &c->place);
     c->placed = true;
     arena_fini(&a);
 }
 
+/* The store keeps its log for this: nobody who was told of an object is ever not told of its end. */
 void cluster_poll(struct cluster *c)
 {
     struct store_event ev;
-    enum err_code rc = ERR_EXPIRED;
-    if (c->placed)
-        while (!(rc = store_watch_next(stored_store(c->objects), &c->place, &ev)))
-            tell(c, &ev);
-    if (rc == ERR_EXPIRED) { /* overtaken: all begin again with what there is */
+    enum err_code rc;
+    if (!c->placed)
         find_place(c);
-        for (size_t i = 0; i < c->subscribers.n; i++)
-            c->subscribers.at[i].begun = false;
-    }
-    for (size_t i = 0; i < c->subscribers.n; i++)
-        if (!c->subscribers.at[i].begun)
-            tell_initial(c, &c->subscribers.at[i]);
+    while (!(rc = store_watch_next(stored_store(c->objects), &c->place, &ev)))
+        tell(c, &ev);
+    assert(rc == ERR_NOT_FOUND);
+    if (has_new_subscriber(c))
+        tell_initial(c);
 }
 
 static struct value decode(struct arena *a, const struct type *t, const struct store_item *item)

@@ -23,7 +23,7 @@ struct cluster *cluster_new(struct apiserver *s, struct loop *l, struct stored *
 void cluster_stop(struct cluster *c);
 /* Nothing is under way. */
 void cluster_free(struct cluster *c);
-/* After the store was polled: tells changes. */
+/* After each poll of the store: tells changes, all of them. */
 void cluster_poll(struct cluster *c);
 
 struct stored *cluster_objects(const struct cluster *c);

@@ -114,14 +114,23 @@ static bool has_finalizer(const struct value *pod)
     return false;
 }
 
+/* Whether the text is anywhere in it: most pods are of no job, and need not be decoded to see that. */
+static bool may_have_finalizer(const struct store_item *item)
+{
+    struct str json = store_item_value(item);
+    return memmem(json.p, json.n, JOB_TRACKING_FINALIZER, sizeof(JOB_TRACKING_FINALIZER) - 1) != NULL;
+}
+
 static void look_at_orphan(void *context, struct str key)
 {
     struct job_controller *c = context;
     size_t slash = str_index(key, '/');
     struct str namespace = str_first(key, slash), name = str_from(key, slash + 1);
-    const struct value *pod = stored_get(cluster_objects(c->cluster), stored_resource("pods", ""), namespace, name);
+    const struct resource *pods = stored_resource("pods", "");
+    struct store_item *item = cluster_item(c->cluster, pods, namespace, name);
     const struct pod_facts *facts = pod_index_find(c->pods, namespace, name);
-    if (!pod || !facts || !has_finalizer(pod) || !is_left_alone(c, facts)) {
+    if (!item || !facts || !may_have_finalizer(item) || !is_left_alone(c, facts) ||
+        !has_finalizer(stored_value(cluster_objects(c->cluster), pods, item))) {
         work_queue_done(c->orphans, key, WORK_FORGET);
         return;
     }

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 
 enum { SHOW_MS = 500 }; /* how often that is counted which has not ended yet */
+enum { WORK_PER_TURN_MAX = 256 }; /* that begins in one turn of the loop */
 
 struct entry {
     struct list_node ready, at_work; /* in one of two lists at the most */
@@ -125,11 +126,16 @@ static void settle(struct entry *e)
     free(e);
 }
 
+/* Work that ends at once leaves room for the next: after some of it requests get their turn. */
 static void begin_work(struct loop_task *t)
 {
     struct work_queue *q = LIST_ITEM(t, struct work_queue, task);
     struct list_node *n;
-    while (q->n_working < q->at_once && (n = list_first(&q->ready))) {
+    for (int i = 0; q->n_working < q->at_once && (n = list_first(&q->ready)); i++) {
+        if (i == WORK_PER_TURN_MAX) {
+            loop_defer(q->loop, &q->task);
+            return;
+        }
         struct entry *e = LIST_ITEM(n, struct entry, ready);
         list_remove(n);
         q->n_waiting--;

@@ -11,6 +11,8 @@ enum { OUT_KEPT_BYTES = 16384 };
 
 static const struct stream_events no_events;
 
+static _Thread_local size_t n_waiting; /* own bytes of all streams of the thread */
+
 struct stream *stream_new(size_t size)
 {
     assert(size >= sizeof(struct stream));
@@ -19,6 +21,13 @@ struct stream *stream_new(size_t size)
     strbuf_init(&s->out, STRBUF_NO_MAX);
     s->events = &no_events;
     return s;
+}
+
+static void drop_own(struct stream *s)
+{
+    n_waiting -= s->out.n - s->out_at;
+    strbuf_reset(&s->out);
+    s->out_at = 0;
 }
 
 static void drop_shared(struct stream *s)
@@ -33,11 +42,11 @@ void stream_reset(struct stream *s)
 {
     assert(!list_has(&s->node));
     assert(!list_has(&s->blocked_node));
+    drop_own(s);
     drop_shared(s);
     struct arena arena = s->arena;
     struct strbuf out = s->out;
     arena_reset(&arena);
-    strbuf_reset(&out);
     *s = (struct stream){ .arena = arena, .out = out, .events = &no_events };
 }
 
@@ -48,6 +57,7 @@ void stream_free(struct stream *s)
     if (s->release)
         s->release(s);
     arena_fini(&s->arena);
+    drop_own(s);
     strbuf_fini(&s->out);
     drop_shared(s);
     free(s);
@@ -184,6 +194,7 @@ static void append(struct stream *s, struct str bytes)
     begin_waiting(s);
     close_gap(s);
     strbuf_add_str(&s->out, bytes);
+    n_waiting += bytes.n;
 }
 
 static bool has_room(struct stream *s)
@@ -221,6 +232,16 @@ bool stream_write_shared(struct stream *s, struct blob *b)
     return true;
 }
 
+bool stream_takes_more(struct stream *s)
+{
+    return s->closed || s->detached || has_room(s);
+}
+
+size_t stream_bytes_waiting(void)
+{
+    return n_waiting;
+}
+
 void stream_end(struct stream *s, const struct headers *trailers)
 {
     assert(!s->out_ended);
@@ -256,6 +277,7 @@ struct str stream_piece(const struct stream *s)
 static void pull_own(struct stream *s, size_t n)
 {
     s->out_at += n;
+    n_waiting -= n;
     if (s->out_at < s->out.n)
         return;
     if (s->out.cap > OUT_KEPT_BYTES)

@@ -76,6 +76,10 @@ void stream_send_head(struct stream *s, const struct head *response);
 bool stream_write(struct stream *s, struct str bytes);
 /* The same with bytes that many streams send: they are not copied, and the stream keeps a reference. */
 bool stream_write_shared(struct stream *s, struct blob *b);
+/* Whether stream_write would take something; else `writable` comes when it does. */
+bool stream_takes_more(struct stream *s);
+/* Written to streams of this thread and not yet sent, without what is shared. */
+size_t stream_bytes_waiting(void);
 /* trailers may be NULL. */
 void stream_end(struct stream *s, const struct headers *trailers);
 /* Head, body and end at once; the body may be of any size. content_type may be NULL. */

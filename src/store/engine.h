@@ -8,6 +8,8 @@
  * store begins a new epoch once it has seen one of them. Those of ENGINE_ALONE can be read already: such a one fails
  * alone, and the store hands it over again.
  *
+ * A commit without items, which has no revision, asks whether there is room for some writes: it fails when there is none.
+ *
  * For an engine that others write to as well (etcd): it may put another revision into a commit before it gives it back,
  * and what others wrote goes through the visitor of `load`, which such an engine may keep and call from `take`.
  *

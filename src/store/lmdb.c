@@ -26,7 +26,7 @@ enum {
     MAP_BYTES_FIRST = 64 << 20,
     OLD_WAIT_MS = 1000, /* a few old records wait for more */
     MAILS_MAX = 1 << 30, /* the store has a bound of its own */
-    FULL_BYTES = 1 << 20, /* a disk with less than this is full */
+    FULL_BYTES = 1 << 20, /* a disk with less than this is full, and so is a file that may not grow by it */
 };
 
 struct old_mail {
@@ -133,6 +133,7 @@ struct job {
     struct engine_state state; /* afterwards */
     bool with_state;           /* it is written */
     bool deletes;              /* may use what is kept for deletions */
+    bool wants_room;           /* for others */
 };
 
 static int put(MDB_txn *txn, MDB_dbi dbi, struct lmdb_key key, size_t n, unsigned flags, uint8_t **ret_room)
@@ -182,10 +183,25 @@ static int fill_txn(struct lmdb *l, MDB_txn *txn, const struct job *j)
     return rc;
 }
 
+/* Of the file, not of the disk: nothing is written. */
+static int try_room(struct lmdb *l, size_t n_bytes)
+{
+    MDB_txn *txn;
+    uint8_t *room;
+    int rc = mdb_txn_begin(l->env, NULL, 0, &txn);
+    if (rc)
+        return rc;
+    rc = put(txn, l->dbi, lmdb_key_make(0, 0), n_bytes, 0, &room);
+    mdb_txn_abort(txn);
+    return rc;
+}
+
 static int try_job(struct lmdb *l, const struct job *j)
 {
     MDB_txn *txn;
-    int rc = mdb_txn_begin(l->env, NULL, 0, &txn);
+    int rc = j->wants_room ? try_room(l, FULL_BYTES) : 0;
+    if (!rc)
+        rc = mdb_txn_begin(l->env, NULL, 0, &txn);
     if (rc)
         return rc;
     rc = fill_txn(l, txn, j);
@@ -256,6 +272,7 @@ static int write_batch(struct lmdb *l)
 {
     struct job j = { .commits = l->batch.at, .n_commits = l->batch.n, .state = l->state };
     j.deletes = only_frees(l->batch.at, l->batch.n);
+    j.wants_room = j.with_state = l->batch.at[0]->n_items == 0; /* such a one stands alone */
     for (size_t i = 0; i < l->batch.n; i++)
         if (l->batch.at[i]->revision > j.state.revision)
             j.state.revision = l->batch.at[i]->revision;

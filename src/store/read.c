@@ -191,6 +191,11 @@ enum err_code store_watch_next(const struct store *s, struct store_watch *w, str
     return ERR_NOT_FOUND;
 }
 
+void store_watch_keep(struct store *s, const struct store_watch *w)
+{
+    vec_push(&s->kept, w);
+}
+
 uint64_t store_watch_progress(const struct store *s, const struct store_watch *w)
 {
     return w->seq == s->history.end && s->revision >= w->after ? s->revision : 0;

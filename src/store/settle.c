@@ -2,7 +2,8 @@
  *
  * 1. Commits become readable in order of revision, each as a whole.
  * 2. An entry's `newest` is always of a commit that cannot be read yet.
- * 3. An event leaves the log only when the engine has kept its state: what was before it is then deleted from disk. */
+ * 3. An event leaves the log only when the engine has kept its state: what was before it is then deleted from disk; and
+ *    when all watches for which the log is kept have seen it. */
 #include <stdlib.h>
 
 #include "store/store_priv.h"
@@ -155,9 +156,26 @@ static void fail_all(struct store *s, const struct open_commit *failed)
     }
 }
 
+/* Deletions tell nothing about room for others. */
+static void learn_of_room(struct store *s, const struct open_commit *o)
+{
+    if (!o->commit.code && !o->commit.frees)
+        s->full = s->refuses = false;
+    else if (o->commit.code && o->commit.no_space && !o->asks_for_room)
+        s->full = s->refuses = true;
+}
+
 static void take_one(struct store *s, struct open_commit *o)
 {
     o->in_engine = false;
+    bool is_news = !o->commit.code || o->commit.epoch == s->epoch || o->commit.epoch == ENGINE_ALONE;
+    if (is_news)
+        learn_of_room(s, o);
+    if (o->asks_for_room) {
+        s->asks_for_room = false;
+        store_open_free(s, o);
+        return;
+    }
     if (!o->commit.code) {
         o->durable = true;
         if (o->shown)
@@ -165,8 +183,6 @@ static void take_one(struct store *s, struct open_commit *o)
         return;
     }
     o->failed = true;
-    if (o->commit.epoch == s->epoch || o->commit.epoch == ENGINE_ALONE) /* else it is old news */
-        s->full = s->full || o->commit.no_space;
     if (o->commit.epoch == s->epoch) {
         settle_all(s); /* those before it */
         fail_all(s, o);
@@ -215,15 +231,21 @@ void store_drop_oldest(struct store *s)
     store_item_unref(event.prev);
 }
 
-/* Everything below it that can be read is kept by the engine. */
-static uint64_t not_kept_from(const struct store *s)
+/* Changes from this revision on must stay: the engine has not kept them, or a watch has to see them. */
+static uint64_t needed_from(const struct store *s)
 {
+    uint64_t from = UINT64_MAX;
+    for (size_t i = 0; i < s->kept.n; i++) {
+        uint64_t seq = s->kept.at[i]->seq;
+        if (seq < s->history.end && history_at(&s->history, seq)->item->mod_revision < from)
+            from = history_at(&s->history, seq)->item->mod_revision;
+    }
     for (struct list_node *n = list_first(&s->all); n; n = list_next(&s->all, n)) {
         const struct open_commit *o = LIST_ITEM(n, struct open_commit, all);
         if (s->engine && o->shown && !o->durable)
-            return o->commit.revision;
+            return o->commit.revision < from ? o->commit.revision : from;
     }
-    return UINT64_MAX;
+    return from;
 }
 
 static uint64_t oldest_revision(const struct store *s)
@@ -248,8 +270,8 @@ void store_trim(struct store *s)
 {
     if (!is_too_large(s))
         return;
-    uint64_t kept_up_to = not_kept_from(s);
-    while (is_too_large(s) && oldest_revision(s) < kept_up_to)
+    uint64_t needed = needed_from(s);
+    while (is_too_large(s) && oldest_revision(s) < needed)
         drop_revision(s);
     if (s->old.n >= OLD_TOLD_MIN)
         store_tell_old(s);
@@ -265,12 +287,12 @@ void store_tell_old(struct store *s)
 
 void store_compact(struct store *s, uint64_t revision)
 {
-    uint64_t kept_up_to = not_kept_from(s);
-    while (oldest_revision(s) <= revision && oldest_revision(s) < kept_up_to)
+    uint64_t needed = needed_from(s);
+    while (oldest_revision(s) <= revision && oldest_revision(s) < needed)
         drop_revision(s);
     uint64_t reached = revision < s->revision ? revision : s->revision;
-    if (reached >= kept_up_to)
-        reached = kept_up_to - 1;
+    if (reached >= needed)
+        reached = needed - 1;
     if (reached > s->compacted)
         s->compacted = reached;
     store_tell_old(s);

@@ -111,6 +111,7 @@ void store_free(struct store *s)
     history_fini(&s->history);
     index_fini(&s->index);
     vec_fini(&s->old);
+    vec_fini(&s->kept);
     free(s);
 }
 
@@ -167,7 +168,7 @@ static enum err_code check_commit(const struct store *s, const struct store_comm
 {
     if (check_sizes(c, ret_bytes, e))
         return e->code;
-    if (s->full && !c->frees && !only_deletes(c))
+    if (s->refuses && !c->frees && !only_deletes(c))
         return err_set(e, ERR_UNAVAILABLE, "the disk of the store is full: nothing can be written, only deleted");
     if (s->n_open == STORE_OPEN_COMMITS_MAX || s->open_bytes + *ret_bytes > STORE_OPEN_BYTES_MAX)
         return err_set(e, ERR_TOO_MANY_REQUESTS, "too many writes are waiting for the disk");
@@ -287,14 +288,28 @@ static void expire(struct store *s, struct index_entry *entry, struct arena *a)
         return; /* too many writes wait: again later */
 }
 
+/* Nobody may want to write as long as a server is not ready: the end of it must be seen without. */
+static void ask_for_room(struct store *s)
+{
+    if (s->asks_for_room)
+        return;
+    struct open_commit *o = mem_zalloc(sizeof(*o));
+    o->asks_for_room = s->asks_for_room = true;
+    s->n_open++;
+    list_push(&s->all, &o->all);
+    store_hand_over(s, o, ENGINE_ALONE);
+}
+
 void store_tick(struct store *s)
 {
     struct arena a;
     struct heap_node *top;
     int64_t now_ms = clock_mono_ms(s->o.clock);
-    if (s->full)
+    if (s->full) {
         store_compact(s, s->revision);
-    s->full = false;
+        ask_for_room(s);
+    }
+    s->refuses = false;
     for (struct list_node *n; (n = list_first(&s->lost));) {
         struct open_commit *o = LIST_ITEM(n, struct open_commit, line);
         list_remove(n);

@@ -20,7 +20,8 @@
  *
  * When a commit fails (the disk), nothing of it is visible, and all commits after it that were not yet visible fail as
  * well. After a full disk, commits that only delete are taken at once, others again from the next store_tick on, which
- * forgets all changes that it may: what was deleted makes room only then.
+ * forgets all changes that it may: what was deleted makes room only then. The disk counts as full until another write has
+ * worked; while nobody writes, store_tick lets the engine find out.
  *
  * Thread: one, the loop's.    Owns: the engine. */
 #pragma once
@@ -150,6 +151,9 @@ ERR_MUST_CHECK enum err_code store_watch_init(const struct store *s, struct stor
 /* ERR_OK and the next event; ERR_NOT_FOUND: none for now; ERR_EXPIRED: overtaken, for good. */
 ERR_MUST_CHECK enum err_code store_watch_next(const struct store *s, struct store_watch *w,
                                               struct store_event *ret_event);
+/* The log keeps what this watch has yet to be given, beyond its bounds if need be: for a part of the same program that must
+ * miss nothing and reads after every store_poll. At its place until the store is no longer polled. */
+void store_watch_keep(struct store *s, const struct store_watch *w);
 /* All events up to this revision were given out; 0 while that cannot be said. */
 uint64_t store_watch_progress(const struct store *s, const struct store_watch *w);
 
@@ -157,7 +161,7 @@ uint64_t store_watch_progress(const struct store *s, const struct store_watch *w
 
 struct store_facts {
     uint64_t n_keys, n_events, log_bytes, n_open, open_bytes, n_expiring;
-    bool full; /* the disk */
+    bool full; /* the disk, until a write has worked again */
 };
 
 struct store_facts store_facts(const struct store *s);

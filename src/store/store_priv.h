@@ -18,6 +18,7 @@ struct open_commit {
     enum err_code refused_code; /* a precondition does not hold */
     uint32_t refused;           /* of which write */
     bool relaxed, in_engine, durable, failed, shown; /* durable, failed: what the engine made of it */
+    bool asks_for_room; /* no commit at all: whether the disk is still full */
     struct store_item *items[];
 };
 
@@ -37,8 +38,11 @@ struct store {
     uint32_t epoch;
     uint32_t n_open;
     size_t open_bytes;
-    bool full;
+    bool full;              /* nothing was written since the disk had no room */
+    bool refuses;           /* because of that; until the next tick */
+    bool asks_for_room;     /* the engine was asked whether there is room again */
     VEC(struct engine_old) old; /* not yet told to the engine */
+    VEC(const struct store_watch *) kept; /* what they have not seen stays in the log */
 };
 
 /* What commits under way leave of a key; NULL: nothing. */

@@ -109,6 +109,17 @@ def broken_for_good(server, faults, error):
     watch.close()
 
 
+def full_for_good(server, faults):
+    """It is not ready all the while, also between two tries; and is again when there is room, though nobody writes."""
+    client = Client(server)
+    faults.fail(errno.ENOSPC)
+    check(client.post(CONFIGMAPS, configmap("too-much"))[0] == 503, "a full disk")
+    codes = [client.raw("GET", "/readyz")[0] for _ in range(300)]
+    check(set(codes) == {500}, "it is not ready", set(codes))
+    faults.work()
+    check(eventually(lambda: client.raw("GET", "/readyz")[0] == 200, 30), "it is ready when there is room")
+
+
 def ends_while_broken(server, faults):
     faults.fail(errno.EIO)
     Client(server).post(CONFIGMAPS, configmap("lost"))
@@ -129,6 +140,7 @@ def faults_of_calls():
             one_fault(server, faults, error, known)
         for error in (errno.EIO, errno.EROFS):
             broken_for_good(server, faults, error)
+        full_for_good(server, faults)
         ends_while_broken(server, faults)
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -21,6 +21,7 @@ CONFIGMAPS = "/api/v1/namespaces/a/configmaps"
 CANARY = "canary-7c1f"
 SECONDS_MAX = 5 * SLOWDOWN  # for any answer to a bomb
 QUIET_RSS_KIB, GROWTH_KIB = 48 << 10, 16 << 10
+DEAF_RSS_KIB = 800 << 10  # what clients may make it hold (512 MiB), the objects, and one answer that is being made
 SEED = int(os.environ.get("HOSTILE_SEED") or 5)
 
 
@@ -254,7 +255,8 @@ def paths(server, admin):
     newest = int(everything["resourceVersion"])
     tokens = [everything["continue"], secrets["continue"]]
     tokens += [token_for(s, v) for s in ("../b/", "../../secrets/a/", "b/c", "\u0000", "/", "c", "../ab/c", "\uffff", "own\u0000", "-b/c", "own/../../b")
-               for v in (newest, -1, 1, newest + 1000, 9223372036854775807)]
+               for v in (newest, -1, 1)]
+    tokens += [token_for("../b/", v) for v in (newest + 1000, 9223372036854775807)]  # which are waited for
     for token in tokens:
         for path in (CONFIGMAPS, CONFIGMAPS + "?labelSelector=x%21%3Dy"):
             code, answer = alice.raw("GET", path + ("&" if "?" in path else "?") + "limit=50&continue=" + token)
@@ -437,6 +439,49 @@ def watch_storm(server, n_connections=12, n_streams=240):
         c.close()
 
 
+# ---- Clients that ask and never read ----
+
+def head_of(path, token, accept):
+    return ("GET %s HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\nAccept: %s\r\n\r\n" % (path, token, accept)).encode()
+
+
+def deaf_requests():
+    """What may be answered with 20 MB: as it is stored, in ways that have to be made as a whole, as a watch, and one object alone."""
+    table = "application/json;as=Table;v=v1;g=meta.k8s.io"
+    watch = CONFIGMAPS + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+    return [(CONFIGMAPS, "application/json"), (CONFIGMAPS + "?pretty=true", "application/json"), (CONFIGMAPS + "?includeObject=Object", table),
+            (CONFIGMAPS, "application/vnd.kubernetes.protobuf"), (watch, "application/json"), (CONFIGMAPS + "/large-0", "application/json")]
+
+
+def deaf_readers(n_clients=300, n_objects=20):
+    """They get what there is room for, the others are told to come again; whoever does without much is served."""
+    with Server(BERTH, flags=("--authorization-mode=AlwaysAllow",), users=("mallory",)) as server:
+        admin = Client(server)
+        check(admin.post("/api/v1/namespaces", {"metadata": {"name": "a"}})[0] == 201, "a namespace")
+        for i in range(n_objects):
+            large = configmap("large-%d" % i, "a")
+            large["data"] = {"text": "x" * (1000 << 10)}
+            check(admin.post(CONFIGMAPS, large)[0] == 201, "an object of a megabyte")
+        deaf, others, requests = [raw_connection(server) for _ in range(n_clients)], raw_connection(server), deaf_requests()
+        for i, sock in enumerate(deaf):
+            path, accept = requests[i % len(requests)]
+            sock.sendall(head_of(path, "mallory", accept))
+        others.sendall(head_of(CONFIGMAPS + "/none", TOKEN, "application/json"))
+        check(others.recv(65536)[9:12] == b"404", "the administrator is answered")
+        others.sendall(head_of("/readyz", "mallory", "*/*"))
+        check(others.recv(65536)[9:12] == b"200", "it is ready")
+        refused = sum(sock.recv(12)[9:12] == b"429" for sock in deaf)
+        peak = server.status_kib("VmHWM")
+        print("%d clients that never read: %d refused, %d MiB at most" % (n_clients, refused, peak >> 10))
+        check(0 < refused < n_clients, "some are told to come again", refused)
+        check(SLOWDOWN > 1 or peak < DEAF_RSS_KIB, "memory has a bound", peak)
+        for sock in deaf:
+            sock.close()
+        admin.close()
+        check(eventually(lambda: admin.get(CONFIGMAPS + "?pretty=true")[0] == 200, 30), "then all is as before")
+        check(server.kill(signal.SIGTERM) == 0, "it ends well", server.text()[-3000:])
+
+
 def settle(server, rss_kib_max):
     """Memory and descriptors when it is quiet: what a burst leaves behind is given back some seconds later."""
     eventually(lambda: server.n_fds() < 40, 30)
@@ -472,6 +517,7 @@ def main():
         text = server.text()
         check("Sanitizer" not in text and "panic" not in text, "no complaints", text[-3000:])
         check(server.kill(signal.SIGTERM) == 0, "it ends well", server.text()[-3000:])
+    deaf_readers()
     api_world.finish()
 
 

@@ -162,6 +162,53 @@ LMDB_TEST(full_disk_refuses_until_the_next_tick)
     CHECK(stat(reserve, &st) == 0);
 }
 
+/* Waits for what the store asks the engine by itself. */
+static void tick(struct world *w)
+{
+    store_tick(w->s);
+    while (store_facts(w->s).n_open) {
+        CHECK(bell_wait(&w->bell, 50000));
+        store_poll(w->s);
+    }
+}
+
+LMDB_TEST(full_disk_stays_full_until_a_write_has_worked)
+{
+    CHECK_INT("good", put(w, 1, 1, false), ERR_OK);
+    fail_after(0, 1 << 30, ENOSPC);
+    CHECK_INT("full", put(w, 1, 2, false), ERR_UNAVAILABLE);
+    for (int i = 0; i < 3; i++) {
+        tick(w);
+        CHECK(store_facts(w->s).full);
+        CHECK_INT("tried again", put(w, 1, 3, false), ERR_UNAVAILABLE);
+        CHECK(store_facts(w->s).full);
+    }
+    work_again();
+    struct store_write gone = { STR("/001"), STR(""), true, STORE_ANY, 0, 0 };
+    CHECK_INT("deleted", world_do(w, &gone, 1).code, ERR_OK);
+    CHECK(store_facts(w->s).full); /* the reserve may have served it */
+    store_tick(w->s);
+    CHECK_INT("written", put(w, 2, 4, false), ERR_OK);
+    CHECK(!store_facts(w->s).full);
+}
+
+/* A server that is not ready may have nobody who writes. */
+LMDB_TEST(room_is_found_without_a_write)
+{
+    CHECK_INT("good", put(w, 1, 1, false), ERR_OK);
+    fail_after(0, 1 << 30, ENOSPC);
+    CHECK_INT("full", put(w, 1, 2, false), ERR_UNAVAILABLE);
+    uint64_t revision = store_revision(w->s);
+    tick(w);
+    CHECK(store_facts(w->s).full);
+    work_again();
+    tick(w);
+    CHECK(!store_facts(w->s).full);
+    CHECK_INT("no revision was used for it", store_revision(w->s), revision);
+    world_reopen(w);
+    CHECK_INT("there", get(w, 1), 1);
+}
+
 /* The reserve is what makes room: the first try of a deletion fails, the second works. */
 LMDB_TEST(deletion_gets_the_reserve)
 {
