@@ -23,6 +23,8 @@ struct apiserver {
     struct service_alloc *services;
     uint32_t n_reading, n_writing; /* requests in flight */
     struct list exchanges;
+    const struct apiserver_page *more_pages;
+    size_t n_more_pages;
     bool stopping;
 };
 
