@@ -36,7 +36,7 @@ static void answered(void *context, const struct inner_answer *a)
     done(done_context, &answer);
 }
 
-static api_call send(void *context, const struct api_request *r, api_done done, void *done_context)
+static api_call begin(void *context, const struct api_request *r, api_done done, void *done_context)
 {
     struct local_api *l = context;
     struct local_call *c = mem_zalloc(sizeof(*c));
@@ -75,7 +75,7 @@ struct local_api *local_api_new(struct apiserver *s, const struct user *user, st
     struct local_api *l = mem_zalloc(sizeof(*l));
     list_init(&l->calls);
     l->inner = inner_new(s, user, user_agent);
-    l->api = (struct api){ .context = l, .media = MEDIA_PROTOBUF, .send = send, .open = no_stream, .resume = no_resume,
+    l->api = (struct api){ .context = l, .media = MEDIA_PROTOBUF, .send = begin, .open = no_stream, .resume = no_resume,
                            .cancel = cancel };
     return l;
 }
