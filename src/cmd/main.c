@@ -9,11 +9,14 @@ static const struct command *const commands[] = {
     &apiserver_command,
     &bench_command,
     &decode_command,
+    &down_command,
     &explain_command,
     &replay_command,
     &scheduler_command,
     &simulate_command,
+    &status_command,
     &store_command,
+    &up_command,
     &version_command,
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

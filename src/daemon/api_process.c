@@ -670,7 +670,7 @@ int api_process_run(const struct api_process_options *o)
         KS("berth", o->build.git_commit));
     if (start(&p, &e)) {
         LOG_ERROR(e.message, "command failed");
-        exit(1); /* with the process all else ends */
+        return 1; /* with the process all else ends */
     }
     serve(&p);
     loop_run(p.loop);
