@@ -7,10 +7,13 @@
 
 static const struct command *const commands[] = {
     &apiserver_command,
+    &apply_command,
     &bench_command,
     &decode_command,
+    &delete_command,
     &down_command,
     &explain_command,
+    &get_command,
     &replay_command,
     &scheduler_command,
     &simulate_command,

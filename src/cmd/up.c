@@ -49,8 +49,8 @@ struct upping {
     const struct command *c;
     struct arena arena;
     struct err e;
-    const char *data_dir, *address, *config_file, *controllers, *feature_gates, *node_file, *verbosity;
-    uint64_t port, n_nodes;
+    const char *data_dir, *address, *config_file, *controllers, *feature_gates, *n_nodes, *node_file, *verbosity;
+    uint64_t port;
     bool memory, print_kubeconfig, waits;
     const char *folder, *url;
     struct up_keys keys;
@@ -101,7 +101,9 @@ static int take_port(void *context, const char *value)
 static int take_nodes(void *context, const char *value)
 {
     struct upping *u = context;
-    return take_number(u, "--nodes", value, 100000, &u->n_nodes);
+    uint64_t unused;
+    u->n_nodes = value;
+    return take_number(u, "--nodes", value, INT32_MAX, &unused);
 }
 
 static int take_verbosity(void *context, const char *value)
@@ -211,6 +213,8 @@ static enum err_code set_server_flags(struct upping *u)
     add_flag(u, &w, "allow-privileged", "true");
     add_flag(u, &w, "controllers", u->controllers);
     add_flag(u, &w, "feature-gates", u->feature_gates);
+    add_flag(u, &w, "hollow-nodes", u->n_nodes);
+    add_flag(u, &w, "hollow-node-file", u->node_file);
     add_flag(u, &w, "v", u->verbosity);
     return apiserver_flags_parse(&u->server_flags, &u->arena, w.n, w.at, &u->e);
 }
@@ -317,8 +321,6 @@ static int run(const struct command *c, int argc, char **argv)
     arena_init(&u.arena);
     err_init(&u.e, &u.arena);
     int code = cmd_options_parse(c, &(struct cmd_options){ .at = options }, &u, argc, argv);
-    if (!code && (u.n_nodes || u.node_file))
-        code = cmd_fail(c, 1, "hollow nodes are not part of this build");
     if (!code)
         code = start(&u);
     arena_fini(&u.arena);
