@@ -97,10 +97,12 @@ def pod(name, cpu=POD_CPU):
             "spec": {"containers": [{"name": "c", "image": "web", "resources": {"requests": {"cpu": "%dm" % cpu}}}]}}
 
 
-def make_nodes(client, n):
-    for i in range(n):
-        code, answer = client.post("/api/v1/nodes", node("node-%d" % i))
-        check(code in (201, 409), "a node is made", answer)
+def make_node(client, thing):
+    """A new node is tainted until the controller of nodes has seen it ready; here there is none."""
+    code, answer = client.post("/api/v1/nodes", thing)
+    check(code == 201, "a node is made", answer)
+    code, answer = client.patch("/api/v1/nodes/" + thing["metadata"]["name"], {"spec": {"taints": None}})
+    check(code == 200, "a node is ready", answer)
 
 
 def node_of(thing):
@@ -144,7 +146,8 @@ def first_session(up, data):
 
 def scheduling(up):
     client = up.client()
-    make_nodes(client, 4)
+    for i in range(4):
+        make_node(client, node("node-%d" % i))
     watch = Watch(up, PODS + "?watch=true&resourceVersion=%s" % client.get(PODS)[1]["metadata"]["resourceVersion"], token=None)
     for i in range(30):
         code, answer = client.post(PODS, pod("web-%02d" % i))
@@ -196,7 +199,7 @@ def refused_pod(up):
     check(code == 3 and "Insufficient cpu" in out and "127.0.0.1" in out, "berth explain finds the scheduler", (code, out, err))
     large = node("large")
     large["status"]["allocatable"]["cpu"] = "8"
-    client.post("/api/v1/nodes", large)
+    make_node(client, large)
     check(eventually(lambda: node_of(client.get(PODS + "/huge")[1]) == "large"), "a new node wakes it")
     client.delete(PODS + "/huge")
     client.delete("/api/v1/nodes/large")
@@ -414,7 +417,7 @@ def killed(up):
     for thing in client.get(PODS)[1]["items"]:
         client.delete(PODS + "/" + thing["metadata"]["name"], {"gracePeriodSeconds": 0})
     for i in range(12):
-        client.post("/api/v1/nodes", node("more-%d" % i))
+        make_node(client, node("more-%d" % i))
     n = 0
     for kill in range(KILLS):
         loads = [Load(up, 10 * kill + i) for i in range(3)]
