@@ -15,6 +15,7 @@
 #include "config/apiserver_check.h"
 #include "config/scheduler_options.h"
 #include "daemon/up_folder.h"
+#include "daemon/up_keys.h"
 
 enum { PORT_DEFAULT = 6443, FLAGS_MAX = 24 };
 
@@ -70,27 +71,56 @@ static int take_number(struct upping *u, const char *name, const char *text, uin
     return cmd_fail(u->c, EXIT_USAGE, "%s must be a number up to %llu, not \"%s\"", name, (unsigned long long)max, text);
 }
 
-#define TAKE_TEXT(member)                                            \
-    static int take_##member(void *context, const char *value)       \
-    {                                                                \
-        ((struct upping *)context)->member = value;                  \
-        return 0;                                                    \
-    }
-#define TAKE_FLAG(member)                                            \
-    static int take_##member(void *context, const char *value)       \
-    {                                                                \
-        (void)value;                                                 \
-        ((struct upping *)context)->member = true;                   \
-        return 0;                                                    \
-    }
-TAKE_TEXT(data_dir)
-TAKE_TEXT(config_file)
-TAKE_TEXT(controllers)
-TAKE_TEXT(feature_gates)
-TAKE_TEXT(node_file)
-TAKE_FLAG(memory)
-TAKE_FLAG(print_kubeconfig)
-TAKE_FLAG(waits)
+static int take_data_dir(void *context, const char *value)
+{
+    ((struct upping *)context)->data_dir = value;
+    return 0;
+}
+
+static int take_config_file(void *context, const char *value)
+{
+    ((struct upping *)context)->config_file = value;
+    return 0;
+}
+
+static int take_controllers(void *context, const char *value)
+{
+    ((struct upping *)context)->controllers = value;
+    return 0;
+}
+
+static int take_feature_gates(void *context, const char *value)
+{
+    ((struct upping *)context)->feature_gates = value;
+    return 0;
+}
+
+static int take_node_file(void *context, const char *value)
+{
+    ((struct upping *)context)->node_file = value;
+    return 0;
+}
+
+static int take_memory(void *context, const char *value)
+{
+    (void)value;
+    ((struct upping *)context)->memory = true;
+    return 0;
+}
+
+static int take_print_kubeconfig(void *context, const char *value)
+{
+    (void)value;
+    ((struct upping *)context)->print_kubeconfig = true;
+    return 0;
+}
+
+static int take_waits(void *context, const char *value)
+{
+    (void)value;
+    ((struct upping *)context)->waits = true;
+    return 0;
+}
 
 static int take_port(void *context, const char *value)
 {

@@ -15,7 +15,6 @@
 #include "config/features.h"
 #include "config/scheduler_flags.h"
 #include "daemon/component_metrics.h"
-#include "daemon/up_keys.h"
 
 struct up_options {
     const struct apiserver_flags *server_flags;

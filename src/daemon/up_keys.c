@@ -92,15 +92,13 @@ enum err_code up_keys_make(const char *folder, const char *address, const char *
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
     api_keys_add_kubeconfig(&text, url, ca.cert, admin.cert, admin.key);
-    struct str kubeconfig = arena_str(a, strbuf_str(&text));
+    enum err_code rc = keep_kubeconfig(folder, strbuf_str(&text), a, e);
     strbuf_fini(&text);
-    if (keep_kubeconfig(folder, kubeconfig, a, e))
-        return e->code;
+    if (rc)
+        return rc;
     *ret_keys = (struct up_keys){ .ca_pem = ca.cert, .folder = m.folder,
                                   .ca_file = arena_printf(a, "%s/ca.crt", m.folder),
                                   .cert_file = arena_printf(a, "%s/apiserver.crt", m.folder),
-                                  .key_file = arena_printf(a, "%s/apiserver.key", m.folder),
-                                  .kubeconfig = arena_printf(a, "%s/kubeconfig", folder),
-                                  .kubeconfig_text = kubeconfig };
+                                  .key_file = arena_printf(a, "%s/apiserver.key", m.folder) };
     return ERR_OK;
 }

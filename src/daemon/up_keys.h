@@ -21,8 +21,6 @@ struct up_keys {
     struct str ca_pem;
     const char *folder; /* FOLDER/pki */
     const char *ca_file, *cert_file, *key_file;
-    const char *kubeconfig; /* its file */
-    struct str kubeconfig_text;
 };
 
 ERR_MUST_CHECK enum err_code up_keys_make(const char *folder, const char *address, const char *url, const struct clock *clock,
