@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "bench/apiserver/load.h"
 
+#define VERSION "\"resourceVersion\":\""
 #define POD_NAME "\"name\":\"web-66b6c48dd5-"
 #define WATCH "?watch=1&fieldSelector=spec.nodeName%%21%%3D&resourceVersion=" /* of pods that have a node */
 
@@ -15,6 +16,7 @@ struct scheduling {
     double *sent;      /* when, by pod */
     float *ms;         /* from there to its node; 0: not yet */
     struct strbuf part; /* of an event that has not arrived whole */
+    unsigned long version; /* of the last event */
     double began, cpu;
 };
 
@@ -73,9 +75,11 @@ static const struct stream_events made_events = { .head = on_made_head, .body = 
 static void take_event(struct scheduling *x, struct str line)
 {
     const char *name = memmem(line.p, line.n, POD_NAME, sizeof(POD_NAME) - 1);
+    const char *version = memmem(line.p, line.n, VERSION, sizeof(VERSION) - 1);
     struct load *l = x->l;
-    if (!name)
+    if (!name || !version)
         return;
+    x->version = strtoul(version + sizeof(VERSION) - 1, NULL, 10);
     unsigned long i = strtoul(name + sizeof(POD_NAME) - 1, NULL, 10) - l->o.first;
     if (i >= l->o.n || x->ms[i] > 0)
         return;
@@ -104,21 +108,28 @@ static void on_watching(struct stream *s, const struct head *response)
         load_die("the watch was refused");
 }
 
+static void watch(struct scheduling *x);
+
+/* A busy server ends watches of who is behind: the next one goes on from there. */
 static void on_watch_end(struct stream *s, const struct stream_result *result)
 {
-    (void)s;
-    load_die(result->message[0] ? result->message : "the watch was ended");
+    struct scheduling *x = stream_user(s);
+    if (result->status != STREAM_OK)
+        load_die(result->message);
+    strbuf_reset(&x->part);
+    watch(x);
 }
 
 static const struct stream_events watch_events = { .head = on_watching, .body = on_events, .closed = on_watch_end };
 
-static void watch(struct scheduling *x, struct client *c)
+static void watch(struct scheduling *x)
 {
     struct load *l = x->l;
+    struct client *c = l->clients[l->o.connections];
     char url[LOAD_URL_BYTES];
     struct err e;
     struct stream *s;
-    int n = snprintf(url, sizeof(url), "%s/api/v1/namespaces/bench/pods" WATCH "%u&timeoutSeconds=3600", l->o.url, l->o.objects);
+    int n = snprintf(url, sizeof(url), "%s/api/v1/namespaces/bench/pods" WATCH "%lu&timeoutSeconds=3600", l->o.url, x->version);
     struct client_request q = { .method = "GET", .url = { url, (size_t)n }, .headers = &l->headers };
     err_init(&e, &l->arena);
     if (client_send(c, &q, &watch_events, x, &s, &e))
@@ -138,7 +149,8 @@ void load_schedule(struct load *l)
     struct place *places = mem_zalloc(n_places * sizeof(*places));
     strbuf_init(&x.part, STRBUF_NO_MAX);
     load_open(l, l->o.connections + 1);
-    watch(&x, l->clients[l->o.connections]);
+    x.version = l->o.objects;
+    watch(&x);
     x.began = load_now();
     x.cpu = load_server_cpu(l);
     for (uint32_t i = 0; i < n_places; i++) {
