@@ -140,13 +140,19 @@ void stored_read_key(const struct resource *r, struct str key, struct str *ret_n
 
 /* ---- Values ---- */
 
+static void drop_value(struct forms *f)
+{
+    if (!f->arena)
+        return;
+    arena_fini(f->arena);
+    free(f->arena);
+    f->arena = NULL;
+}
+
 static void free_forms(struct store_attached *own_attached)
 {
     struct forms *f = (struct forms *)own_attached;
-    if (f->arena) {
-        arena_fini(f->arena);
-        free(f->arena);
-    }
+    drop_value(f);
     free(f->selectable[0]);
     free(f->selectable[1]);
     free(f->proto);
@@ -195,6 +201,12 @@ const struct value *stored_value(struct stored *o, const struct resource *r, str
         f->value = decode(f->arena, r, item);
     }
     return &f->value;
+}
+
+void stored_drop_value(struct store_item *item)
+{
+    if (item->attached)
+        drop_value((struct forms *)item->attached);
 }
 
 /* ---- What selectors see, in one block ---- */

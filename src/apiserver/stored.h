@@ -37,6 +37,8 @@ uint64_t stored_generation(struct stored *o, const struct resource *r);
 const struct resource *stored_row(const struct resource *r);
 /* The value of an item, of the stored type. */
 const struct value *stored_value(struct stored *o, const struct resource *r, struct store_item *item);
+/* Nobody looks at the value of this item any more: it is not current. What was returned of it is void; it can be asked for again. */
+void stored_drop_value(struct store_item *item);
 /* What selectors see of it under this resource. */
 const struct selectable *stored_selectable(struct stored *o, const struct resource *r, struct store_item *item);
 /* Its whole protobuf form, of the stored type; not for kinds that have none. */

@@ -14,6 +14,7 @@ static const struct command *const commands[] = {
     &down_command,
     &explain_command,
     &get_command,
+    &node_command,
     &replay_command,
     &scheduler_command,
     &simulate_command,

@@ -168,6 +168,8 @@ static void tell(struct cluster *c, const struct store_event *ev)
         if (s->begun && (!s->resource || s->resource == r))
             s->changed(s->context, r, ev->item, ev->prev);
     }
+    if (ev->prev) /* the log keeps its bytes; the value would be several times as much */
+        stored_drop_value(ev->prev);
 }
 
 static void find_place(struct cluster *c)
@@ -265,8 +267,20 @@ static void job_done(struct operation *op)
     free(j);
 }
 
+static const struct user *kubelet_of(struct job *j)
+{
+    struct str *groups = ARENA_NEW_N(&j->arena, struct str, 2);
+    groups[0] = STR("system:nodes");
+    groups[1] = STR(GROUP_AUTHENTICATED);
+    struct user *u = ARENA_NEW(&j->arena, struct user);
+    *u = (struct user){ .name = str_of(arena_printf(&j->arena, "system:node:%.*s", STR_ARG(j->call.node))), .groups = { groups, 2 } };
+    return u;
+}
+
 static const struct user *user_of(struct job *j)
 {
+    if (j->call.node.n)
+        return kubelet_of(j);
     struct str *groups = ARENA_NEW_N(&j->arena, struct str, 3);
     groups[0] = STR("system:serviceaccounts");
     groups[1] = STR("system:serviceaccounts:kube-system");

@@ -57,6 +57,7 @@ struct cluster_outcome {
 struct cluster_call {
     enum cluster_verb verb;
     const char *controller; /* system:serviceaccount:kube-system:CONTROLLER */
+    struct str node;        /* not empty: system:node:NODE instead, the kubelet of that node */
     const struct resource *resource;
     const char *subresource; /* NULL: the object itself */
     struct str namespace, name;

@@ -203,14 +203,15 @@ static void changed(void *context, const struct resource *r, struct store_item *
         was = cluster_metadata(&a, prev);
     if (item)
         is = cluster_metadata(&a, item);
-    if (!prev || !item || !value_equal(owners_of(&is), owners_of(&was))) {
+    bool owners_differ = !prev || !item || !value_equal(owners_of(&is), owners_of(&was));
+    if (owners_differ) {
         index_owners(g, &was, key, false);
         index_owners(g, &is, key, true);
         if (item)
             look_at_owners(g, &a, &was, namespace); /* one that it blocked may go on now */
     }
     if (item) {
-        if (owners_of(&is)->n || is_being_deleted(&is))
+        if ((owners_differ && owners_of(&is)->n) || is_being_deleted(&is)) /* any other change keeps its standing */
             work_queue_add(g->queue, key);
     } else {
         look_at_dependents(g, value_text(value_path(meta_type(), &was, "metadata.uid")));

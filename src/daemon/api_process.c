@@ -23,6 +23,7 @@
 #include "daemon/memory.h"
 #include "daemon/process_metrics.h"
 #include "daemon/serving.h"
+#include "hollow/hollow.h"
 #include "store/lmdb.h"
 
 enum { N_SIGNALS = 2 };
@@ -50,6 +51,7 @@ struct process {
     struct api_bootstrap *bootstrap;
     struct cluster *cluster;
     struct controllers *controllers;
+    struct hollow *hollow; /* NULL: nobody asked for such nodes */
     const char *const *controllers_choice; /* ends with NULL */
     bool is_beside_etcd;                   /* berth's place holder, as test suites start it */
     struct ops_options serving;
@@ -64,6 +66,7 @@ struct process {
     uv_async_t store_news;
     uv_signal_t signals[N_SIGNALS];
     uint32_t n_open_handles;
+    bool waits_for_nodes; /* all else is ready */
     bool stopping;
 };
 
@@ -171,6 +174,8 @@ static void wake(void *context)
     uv_async_send(&p->store_news);
 }
 
+static void tell_ready(void *context);
+
 /* What the store has finished: answers first, then those who act on what they see. */
 static void poll(struct process *p)
 {
@@ -178,6 +183,8 @@ static void poll(struct process *p)
     cluster_poll(p->cluster);
     if (p->o->guest)
         p->o->guest->poll(p->o->guest->context);
+    if (p->waits_for_nodes)
+        tell_ready(p);
 }
 
 static void take_news(uv_async_t *handle)
@@ -468,6 +475,44 @@ static enum err_code let_guest_join(struct process *p, struct err *e)
     return g ? g->join(g->context, &host, e) : ERR_OK;
 }
 
+/* ---- Hollow nodes ---- */
+
+static enum err_code hollow_shapes(struct process *p, struct node_shapes *ret_shapes, struct err *e)
+{
+    const struct apiserver_flags *f = p->flags;
+    struct str file;
+    if (f->hollow_node_file.n && f->hollow_nodes)
+        return err_set(e, ERR_BAD_REQUEST, "--hollow-nodes and --hollow-node-file: only one of them may be given");
+    if (!f->hollow_node_file.n)
+        return node_shapes_default(&p->arena, f->hollow_nodes, ret_shapes, e) ? err_wrap(e, "--hollow-nodes") : ERR_OK;
+    const char *path = text(p, f->hollow_node_file);
+    if (config_read_file(&p->arena, path, &file, e))
+        return err_wrap(e, "--hollow-node-file");
+    return node_shapes_parse(&p->arena, file, ret_shapes, e) ? err_wrap(e, "--hollow-node-file %s", path) : ERR_OK;
+}
+
+static enum err_code hollow_events(const struct apiserver_flags *f, enum hollow_events *ret_events, struct err *e)
+{
+    static const char *const words[] = { [HOLLOW_EVENTS_AUTO] = "auto", [HOLLOW_EVENTS_ON] = "true", [HOLLOW_EVENTS_OFF] = "false" };
+    for (int i = 0; i < 3; i++)
+        if (str_is(f->hollow_events, words[i])) {
+            *ret_events = (enum hollow_events)i;
+            return ERR_OK;
+        }
+    return err_set(e, ERR_BAD_REQUEST, "--hollow-events: \"%.*s\" is none of auto, true, false", STR_ARG(f->hollow_events));
+}
+
+static enum err_code make_hollow(struct process *p, struct err *e)
+{
+    struct hollow_options o = { .cluster = p->cluster, .job_s = p->flags->hollow_job_duration_ns / CLOCK_NS_PER_SECOND };
+    if (!p->flags->hollow_nodes && !p->flags->hollow_node_file.n)
+        return ERR_OK;
+    if (hollow_shapes(p, &o.nodes, e) || hollow_events(p->flags, &o.events, e))
+        return e->code;
+    p->hollow = hollow_open(&o);
+    return ERR_OK;
+}
+
 /* ---- Running ---- */
 
 /* As upstream does with etcd: what is as old as one interval when an interval ends is forgotten, so that lists can be
@@ -492,13 +537,16 @@ static void tick(struct loop_timer *t)
     loop_timer_set(p->loop, &p->tick, loop_now_ms(p->loop) + API_TICK_MS);
 }
 
-/* What scripts wait for. */
+/* What scripts wait for. With a guest it waits for hollow nodes, too: they are what he works with. */
 static void tell_ready(void *context)
 {
     struct process *p = context;
     const struct api_guest *g = p->o->guest;
     struct err e;
     err_init(&e, &p->arena);
+    p->waits_for_nodes = g && p->hollow && !hollow_is_complete(p->hollow);
+    if (p->waits_for_nodes)
+        return;
     LOG(0, "Ready", KS("url", p->url), KS("data", p->data_folder), KS("durability", durability(p)));
     if (!g) {
         p->o->tell(str_of(arena_printf(&p->arena, "berth apiserver is ready at %s\n", p->url)));
@@ -608,6 +656,7 @@ static void free_parts(struct process *p)
     if (p->o->guest)
         p->o->guest->free(p->o->guest->context);
     store_free(p->store);
+    hollow_close(p->hollow);
     controllers_free(p->controllers);
     cluster_free(p->cluster);
     api_bootstrap_free(p->bootstrap);
@@ -642,7 +691,7 @@ static enum err_code start(struct process *p, struct err *e)
         return e->code;
     make_pages(p);
     make_server(p);
-    if (make_controllers(p, e) || let_guest_join(p, e))
+    if (make_controllers(p, e) || make_hollow(p, e) || let_guest_join(p, e))
         return e->code;
     return take_address(p, e);
 }
