@@ -15,7 +15,7 @@ static const char apply_help[] =
     "\nexit code: 0 all applied, 1 some were refused or could not be read, 2 wrong usage\n\n"
     "examples:\n"
     "  berth apply -f examples/up\n"
-    "  kubectl create deployment web --image=web --dry-run=client -o yaml | berth apply -f -\n";
+    "  cat shop.yaml | berth apply -n shop -f -\n";
 
 static const char delete_help[] =
     "usage: berth delete RESOURCE NAME... [-n NAMESPACE] [--kubeconfig FILE] [...]\n"

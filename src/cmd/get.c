@@ -11,7 +11,8 @@
 enum { CELL_GAP = 3, TABLE_CELLS_MAX = 64 };
 
 static const char help[] =
-    "usage: berth get RESOURCE [NAME...] [-n NAMESPACE | -A] [-l SELECTOR] [-o wide|json|yaml|name] [--kubeconfig FILE] [...]\n"
+    "usage: berth get RESOURCE [NAME...] [-n NAMESPACE | -A] [-l SELECTOR] [-o wide|json|yaml|name]\n"
+    "                 [--kubeconfig FILE] [...]\n"
     "       berth get RESOURCE/NAME [...]\n\n"
     "Shows objects of a cluster: what the API server makes of them in columns, or the objects themselves. RESOURCE is one that\n"
     "Kubernetes brings along, under any of its names: pods, pod, po.\n\n"
