@@ -48,11 +48,8 @@ all: build-setup ## release build: build/berth
 	@ninja -C build --quiet
 
 .PHONY: run
-run: all ## build and show where the pods of a sample cluster go, and why one of them goes nowhere
-	@echo '$$ berth simulate -f examples/cluster'
-	@build/berth simulate -f examples/cluster || [ $$? = 3 ] # 3: some pods stay pending, as they should
-	@echo && echo '$$ berth explain shop/untolerated -f examples/cluster'
-	@build/berth explain shop/untolerated -f examples/cluster || [ $$? = 3 ]
+run: all ## build and show a control plane at work: nodes, a shop on them, and why one of its pods goes nowhere
+	@scripts/tour build/berth
 
 .PHONY: test
 test: all browser-setup ## build and run all tests
@@ -107,6 +104,10 @@ bench: all ## benchmarks, beside the real Go code where Go is there
 .PHONY: bench-live
 bench-live: all ## berth's scheduler and the real one in turns, on the real API server and on a stand-in (PEERS_BIN=DIR)
 	@bench/live/run
+
+.PHONY: bench-e2e
+bench-e2e: all ## berth up beside etcd, kube-apiserver and kube-scheduler: from a pod's creation to its node (PEERS_BIN=DIR)
+	@bench/e2e/run
 
 .PHONY: bench-apiserver
 bench-apiserver: all ## berth's API server and the real etcd and kube-apiserver in turns, then 150,000 pods (PEERS_BIN=DIR)

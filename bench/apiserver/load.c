@@ -3,7 +3,8 @@
  *     bench-load URL TOKEN TASK [n=N] [first=N] [objects=N] [connections=N] [depth=N] [form=json|proto] [gzip=yes]
  *         [server=ID[,ID]]
  *
- * TASK is create, get, status, patch, list, delete or fan (objects is then the revision from which is watched). Prints one line of
+ * TASK is create, nodes, get, status, patch, list, delete, schedule (milliseconds are then from the request to the node) or fan
+ * (objects is then the revision from which is watched, as of schedule). Prints one line of
  * NAME=VALUE pairs; CPU seconds are the client's own. */
 #include "bench/apiserver/load.h"
 
@@ -99,7 +100,7 @@ void load_open(struct load *l, uint32_t n_connections)
 /* Watches are cut short by their end, which is none of the run. */
 void load_close(struct load *l)
 {
-    if (strcmp(l->o.task, "fan") == 0)
+    if (strcmp(l->o.task, "fan") == 0 || strcmp(l->o.task, "schedule") == 0)
         return;
     for (uint32_t i = 0; i < l->n_clients; i++)
         client_stop(l->clients[i], stopped, l);
@@ -186,6 +187,8 @@ int main(int argc, char **argv)
     l.loop = loop_new(NULL);
     if (strcmp(l.o.task, "fan") == 0)
         load_watches(&l);
+    else if (strcmp(l.o.task, "schedule") == 0)
+        load_schedule(&l);
     else
         load_requests(&l);
     const struct load_result *r = &l.result;

@@ -60,7 +60,10 @@ void load_close(struct load *l);
 /* The body of a request about pod `number`, in the form of the run. `change` makes updates differ. */
 struct str load_pod(struct load *l, uint32_t number, uint32_t change, bool status, char room[LOAD_BODY_BYTES]);
 
+struct str load_node(struct load *l, uint32_t number, char room[LOAD_BODY_BYTES]);
+
 /* ---- What there is to measure ---- */
 
-void load_requests(struct load *l); /* create, get, status, patch, list */
+void load_requests(struct load *l); /* create, nodes, get, status, patch, list */
+void load_schedule(struct load *l); /* create pods, and a watch that tells when each of them has a node */
 void load_watches(struct load *l);  /* fan-out: depth watchers on each connection see n pods being made */

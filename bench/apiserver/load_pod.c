@@ -23,9 +23,11 @@
     "\"restartCount\":0,\"image\":\"registry.example.com/shop/web:1.27\",\"imageID\":\"registry.example.com/shop/web@sha256:" \
     "9d6b58feebd2dbd3c56ab5853333d627cc6e281011cfd6050fa4bcf2072c9496\",\"started\":true}]}"
 
-static struct str as_protobuf(struct load *l, struct str json, char room[LOAD_BODY_BYTES])
+#define AMOUNTS "{\"cpu\":\"32\",\"memory\":\"128Gi\",\"pods\":\"110\",\"ephemeral-storage\":\"100Gi\"}"
+
+static struct str as_protobuf(const char *type, struct str json, char room[LOAD_BODY_BYTES])
 {
-    const struct type *t = schema_type(STR("core/v1.Pod"));
+    const struct type *t = schema_type(str_of(type));
     struct arena a;
     struct err e;
     struct value v;
@@ -40,7 +42,6 @@ static struct str as_protobuf(struct load *l, struct str json, char room[LOAD_BO
     struct str body = { room, bytes.n };
     strbuf_fini(&bytes);
     arena_fini(&a);
-    (void)l;
     return body;
 }
 
@@ -53,5 +54,16 @@ struct str load_pod(struct load *l, uint32_t number, uint32_t change, bool statu
         n += snprintf(room + n, LOAD_BODY_BYTES - (size_t)n, "," STATUS, change);
     room[n++] = '}';
     struct str json = { room, (size_t)n };
-    return l->o.proto ? as_protobuf(l, json, room) : json;
+    return l->o.proto ? as_protobuf("core/v1.Pod", json, room) : json;
+}
+
+struct str load_node(struct load *l, uint32_t number, char room[LOAD_BODY_BYTES])
+{
+    int n = snprintf(room, LOAD_BODY_BYTES,
+                     "{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"node-%05u\",\"labels\":{\"kubernetes.io/os\":"
+                     "\"linux\",\"kubernetes.io/hostname\":\"node-%05u\",\"topology.kubernetes.io/zone\":\"zone-%u\"}},"
+                     "\"status\":{\"capacity\":" AMOUNTS ",\"allocatable\":" AMOUNTS ",\"conditions\":[{\"type\":\"Ready\","
+                     "\"status\":\"True\",\"reason\":\"KubeletReady\"}]}}", number, number, number % 3);
+    struct str json = { room, (size_t)n };
+    return l->o.proto ? as_protobuf("core/v1.Node", json, room) : json;
 }

@@ -9,11 +9,13 @@ struct task {
     const char *name, *method, *path; /* of the pods, or below one pod */
     bool one;                         /* about one pod */
     bool body, status, patch;
+    bool nodes; /* about nodes, not pods */
     uint16_t code;
 };
 
 static const struct task tasks[] = {
     { "create", "POST", "", .body = true, .code = 201 },
+    { "nodes", "POST", "", .body = true, .nodes = true, .code = 201 },
     { "get", "GET", "", .one = true, .code = 200 },
     { "status", "PUT", "/status", .one = true, .body = true, .status = true, .code = 200 },
     { "patch", "PATCH", "/status", .one = true, .patch = true, .code = 200 },
@@ -50,6 +52,8 @@ static struct str body_of(struct run *r, uint32_t pod, uint32_t change, char roo
                          change);
         return (struct str){ room, (size_t)n };
     }
+    if (r->task->nodes)
+        return load_node(r->l, pod, room);
     return r->task->body ? load_pod(r->l, pod, change, r->task->status, room) : STR("");
 }
 
@@ -67,7 +71,8 @@ static void send_next(struct place *p)
     uint32_t i = r->n_sent++, pod = l->o.first + (l->o.objects ? i % l->o.objects : i);
     int n = r->task->one
                 ? snprintf(url, sizeof(url), "%s/api/v1/namespaces/bench/pods/web-66b6c48dd5-%06u%s", l->o.url, pod, r->task->path)
-                : snprintf(url, sizeof(url), "%s/api/v1/namespaces/bench/pods%s", l->o.url, r->task->path);
+                : snprintf(url, sizeof(url), "%s/api/v1/%s%s", l->o.url, r->task->nodes ? "nodes" : "namespaces/bench/pods",
+                           r->task->path);
     struct client_request q = { .method = r->task->method, .url = { url, (size_t)n },
                                 .headers = r->task->body || r->task->patch ? &l->write_headers : &l->headers,
                                 .body = body_of(r, pod, l->o.first + i, room) };

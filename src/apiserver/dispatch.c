@@ -63,16 +63,37 @@ static void answer_openapi(struct exchange *x)
     strbuf_fini(&body);
 }
 
-static const struct apiserver_page *find_page(const struct exchange *x)
+static const struct apiserver_page *find_page_in(const struct apiserver_page *pages, size_t n, struct str path)
 {
-    const struct apiserver_options *o = &x->server->o;
-    for (size_t i = 0; i < o->n_pages; i++) {
-        const struct apiserver_page *p = &o->pages[i];
-        struct str at = str_of(p->path);
-        if (str_eq(x->target.path, at) || (p->below && str_starts(x->target.path, at)))
-            return p;
+    for (size_t i = 0; i < n; i++) {
+        struct str at = str_of(pages[i].path);
+        if (str_eq(path, at) || (pages[i].below && str_starts(path, at)))
+            return &pages[i];
     }
     return NULL;
+}
+
+static const struct apiserver_page *find_page(const struct exchange *x)
+{
+    const struct apiserver *s = x->server;
+    const struct apiserver_page *found = find_page_in(s->o.pages, s->o.n_pages, x->target.path);
+    return found ? found : find_page_in(s->more_pages, s->n_more_pages, x->target.path);
+}
+
+static void ask_page(struct exchange *x, const struct apiserver_page *p)
+{
+    x->question = (struct page_question){ .method = x->method, .target = x->head->target, .body = strbuf_str(&x->body),
+                                          .pretty = x->pretty };
+    x->asks = true;
+    p->ask(p->context, &x->question);
+}
+
+void page_answer(struct page_question *q, int code, const char *content_type, struct str body)
+{
+    struct exchange *x = LIST_ITEM(q, struct exchange, question);
+    x->asks = false;
+    add_header(x, "x-content-type-options", STR("nosniff"));
+    answer_bytes(x, code, content_type, body);
 }
 
 static void answer_page(struct exchange *x, const struct apiserver_page *p)
@@ -99,7 +120,9 @@ static void answer_document(struct exchange *x)
 {
     const struct apiserver_page *page = find_page(x);
     bool get = str_is(x->method, "GET") || str_is(x->method, "HEAD");
-    if (page) {
+    if (page && page->ask) {
+        ask_page(x, page);
+    } else if (page) {
         answer_page(x, page);
     } else if (discovery_has(x->target.path) && (str_is(x->method, "GET") || is_about_groups(x->target.path))) {
         answer_discovery(x);
@@ -167,7 +190,7 @@ void dispatch_prepare(struct exchange *x)
 
 /* ---- Writes ---- */
 
-static bool read_write_options(struct exchange *x, enum write_kind kind)
+static bool read_write_options(struct exchange *x, enum write_verb kind)
 {
     struct field_errors errs;
     field_errors_init(&errs, &x->arena);
@@ -270,6 +293,9 @@ enum { N_VERBS = sizeof(verbs) / sizeof(verbs[0]) };
 
 bool dispatch_reads_body(const struct exchange *x)
 {
+    const struct apiserver_page *page = x->route.is_resource ? NULL : find_page(x);
+    if (page)
+        return page->reads_body && str_is(x->method, "POST");
     for (size_t i = 0; x->route.is_resource && i < N_VERBS; i++)
         if (str_is(x->route.verb, verbs[i].verb))
             return verbs[i].reads_body;

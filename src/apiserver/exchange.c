@@ -55,6 +55,13 @@ static void report(struct exchange *x)
                            (double)took_ns / 1e9, x->n_sent, x->op.write.dry_run || x->op.delete.dry_run);
 }
 
+void exchange_unask(struct exchange *x)
+{
+    if (x->asks && x->question.gone)
+        x->question.gone(&x->question);
+    x->asks = false;
+}
+
 static void closed(struct stream *s, const struct stream_result *result)
 {
     struct exchange *x = stream_user(s);
@@ -65,6 +72,7 @@ static void closed(struct stream *s, const struct stream_result *result)
         server_metrics_watch_ended(x->server->metrics, &x->route);
     }
     x->watcher = NULL;
+    exchange_unask(x);
     answer_list_free(x);
     fresh_stop(&x->server->fresh, &x->wait);
     count_done(x);
@@ -284,6 +292,7 @@ static void time_is_up(struct loop_timer *t)
     struct exchange *x = LIST_ITEM(t, struct exchange, timer);
     if (x->answered || !x->stream)
         return;
+    exchange_unask(x);
     err_set(&x->err, ERR_TIMEOUT, "Timeout: request did not complete within the allotted timeout");
     answer_error(x, NULL);
 }

@@ -34,6 +34,8 @@ struct exchange {
     struct strbuf body;
     struct operation op;
     bool op_waits;      /* its outcome is still to come */
+    struct page_question question; /* to a page that answers later */
+    bool asks;                     /* ... and has not yet */
     struct answer_form form;
     bool pretty, mutating, counted, reads_body, answered;
     struct err err;
@@ -70,6 +72,8 @@ struct encoder exchange_encoder(struct exchange *x);
 
 /* The operation is over: the exchange goes when its stream has. */
 void exchange_settled(struct exchange *x);
+/* Nobody waits for a page's answer any more. */
+void exchange_unask(struct exchange *x);
 
 /* Too much is under way: 429. */
 void exchange_refuse(struct exchange *x);

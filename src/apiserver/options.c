@@ -278,7 +278,7 @@ static enum field_validation check_validation(struct str given, struct field_err
     return VALIDATION_WARN;
 }
 
-enum err_code options_read_write(struct arena *a, const struct target *t, enum write_kind kind,
+enum err_code options_read_write(struct arena *a, const struct target *t, enum write_verb kind,
                                  struct write_options *ret_options, struct field_errors *errs, struct err *e)
 {
     static const char *const names[] = { "CreateOptions" META, "UpdateOptions" META, "PatchOptions" META,

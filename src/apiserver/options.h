@@ -48,9 +48,9 @@ struct write_options {
     enum maybe force; /* of patches */
 };
 
-enum write_kind { WRITE_CREATE, WRITE_UPDATE, WRITE_PATCH, WRITE_APPLY };
+enum write_verb { WRITE_CREATE, WRITE_UPDATE, WRITE_PATCH, WRITE_APPLY };
 
-ERR_MUST_CHECK enum err_code options_read_write(struct arena *a, const struct target *t, enum write_kind kind,
+ERR_MUST_CHECK enum err_code options_read_write(struct arena *a, const struct target *t, enum write_verb kind,
                                                 struct write_options *ret_options, struct field_errors *errs,
                                                     struct err *e);
 

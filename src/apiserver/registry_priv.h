@@ -27,6 +27,8 @@ struct apiserver {
     struct room room;              /* what clients make it hold */
     struct fresh fresh;            /* those that wait for a version */
     struct list exchanges;
+    const struct apiserver_page *more_pages;
+    size_t n_more_pages;
     bool stopping;
 };
 

@@ -51,6 +51,13 @@ void apiserver_free(struct apiserver *s)
     free(s);
 }
 
+void apiserver_add_pages(struct apiserver *s, const struct apiserver_page *pages, size_t n)
+{
+    assert(!s->more_pages);
+    s->more_pages = pages;
+    s->n_more_pages = n;
+}
+
 void apiserver_poll(struct apiserver *s)
 {
     stored_trim(s->o.objects);

@@ -20,6 +20,7 @@
 #include "http/server.h"
 
 struct apiserver;
+struct page_question;
 
 /* Something that is served besides the API itself: /metrics, /healthz and their like. Asked after authorization. */
 struct apiserver_page {
@@ -29,7 +30,20 @@ struct apiserver_page {
     int (*write)(void *context, const struct head *request, const struct target *t, struct strbuf *body,
                  const char **content_type);
     void *context;
+    /* Instead of `write`, of whoever answers later: page_answer, once, unless `gone` was called before. */
+    void (*ask)(void *context, struct page_question *q);
+    bool reads_body; /* of `ask`: a body is waited for */
 };
+
+/* A request to a page that answers later; lives until it is answered or gone. */
+struct page_question {
+    struct str method, target, body;
+    bool pretty; /* JSON is for a person */
+    void (*gone)(struct page_question *q); /* the page's: who asked has gone away or waited too long; may be NULL */
+    void *later;                           /* the page's */
+};
+
+void page_answer(struct page_question *q, int code, const char *content_type, struct str body);
 
 struct apiserver_options {
     struct loop *loop;
@@ -57,6 +71,8 @@ struct apiserver_options {
 
 struct apiserver *apiserver_new(const struct apiserver_options *o);
 void apiserver_free(struct apiserver *s);
+/* Further ones, behind those of the options: of somebody who needs the server to begin with. Once; they live as long. */
+void apiserver_add_pages(struct apiserver *s, const struct apiserver_page *pages, size_t n);
 /* A server_handler. */
 void apiserver_handle(void *apiserver, struct stream *s, const struct head *request);
 /* Takes what the store has finished: answers go out, watchers are told. */

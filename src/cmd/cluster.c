@@ -28,10 +28,11 @@ enum err_code cluster_config(struct arena *a, const struct cluster_options *o, s
 
 /* ---- The connection ---- */
 
-static enum err_code make_rest(struct cluster *c, enum media media, struct err *e)
+static enum err_code make_rest(struct cluster *c, enum media media, const char *accept, struct err *e)
 {
     struct rest_options how = { .loop = c->loop, .user_agent = "berth", .media = media,
-                                .accept = "application/vnd.kubernetes.protobuf, application/json", .gzip = true };
+                                .accept = accept ? accept : "application/vnd.kubernetes.protobuf, application/json",
+                                .gzip = true };
     if (rest_new(&c->config, &how, &c->rest, e))
         return e->code;
     c->api = rest_api(c->rest);
@@ -61,7 +62,7 @@ enum err_code cluster_open(struct cluster *c, const struct cluster_options *o, c
     if (!code && peer)
         aim_at(&c->config, peer);
     if (!code)
-        code = make_rest(c, media, e);
+        code = make_rest(c, media, o->accept, e);
     if (code)
         cluster_close(c);
     return code;

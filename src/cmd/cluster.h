@@ -20,6 +20,7 @@
 struct cluster_options {
     bool live; /* any of these options was given */
     const char *kubeconfig, *context, *cluster, *user, *server; /* NULL: not given */
+    const char *accept; /* no option: forms of answers that are asked for; NULL: protobuf, else JSON */
 };
 
 /* For cmd_options.shared; the context is a struct cluster_options. --live is for commands that read files otherwise. */

@@ -1,7 +1,7 @@
 /* cmd/explain_remote.h - asking a running scheduler of berth why a pod is where it is.
  *
- * It is asked at the address that was given, or else where it is found: the pods of kube-system with the label
- * component=kube-scheduler, through the API server's proxy. It answers GET /berth/v1/explain with the JSON of
+ * It is asked at the address that was given, or else where it is found: at the API server itself, which may be a berth up; or
+ * in the pods of kube-system with the label component=kube-scheduler, through the API server's proxy. It answers GET /berth/v1/explain with the JSON of
  * docs/explain.md.
  *
  * Thread: main. */

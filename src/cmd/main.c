@@ -7,15 +7,21 @@
 
 static const struct command *const commands[] = {
     &apiserver_command,
+    &apply_command,
     &bench_command,
     &controllers_command,
     &decode_command,
+    &delete_command,
+    &down_command,
     &explain_command,
+    &get_command,
     &node_command,
     &replay_command,
     &scheduler_command,
     &simulate_command,
+    &status_command,
     &store_command,
+    &up_command,
     &version_command,
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

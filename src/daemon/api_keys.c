@@ -83,18 +83,23 @@ static void add_base64(struct strbuf *b, const char *name, struct str text)
     strbuf_add_char(b, '\n');
 }
 
+void api_keys_add_kubeconfig(struct strbuf *b, const char *url, struct str server_pem, struct str cert, struct str key)
+{
+    strbuf_printf(b, "apiVersion: v1\nkind: Config\ncurrent-context: berth\nclusters:\n- name: berth\n  cluster:\n"
+                     "    server: %s\n", url);
+    add_base64(b, "certificate-authority-data", server_pem);
+    STRBUF_ADD_LIT(b, "users:\n- name: admin\n  user:\n");
+    add_base64(b, "client-certificate-data", cert);
+    add_base64(b, "client-key-data", key);
+    STRBUF_ADD_LIT(b, "contexts:\n- name: berth\n  context:\n    cluster: berth\n    user: admin\n");
+}
+
 static enum err_code write_kubeconfig(const char *folder, const char *url, struct str server_pem, struct str cert,
                                       struct str key, struct arena *a, struct err *e)
 {
     struct strbuf b;
     strbuf_init(&b, STRBUF_NO_MAX);
-    strbuf_printf(&b, "apiVersion: v1\nkind: Config\ncurrent-context: berth\nclusters:\n- name: berth\n  cluster:\n"
-                      "    server: %s\n", url);
-    add_base64(&b, "certificate-authority-data", server_pem);
-    STRBUF_ADD_LIT(&b, "users:\n- name: admin\n  user:\n");
-    add_base64(&b, "client-certificate-data", cert);
-    add_base64(&b, "client-key-data", key);
-    STRBUF_ADD_LIT(&b, "contexts:\n- name: berth\n  context:\n    cluster: berth\n    user: admin\n");
+    api_keys_add_kubeconfig(&b, url, server_pem, cert, key);
     enum err_code rc = keep_text(folder, "admin.kubeconfig", strbuf_str(&b), 0600, a, e);
     strbuf_fini(&b);
     return rc;

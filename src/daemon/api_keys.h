@@ -36,3 +36,6 @@ bool api_keys_lacks_clients(const struct apiserver_flags *f);
 ERR_MUST_CHECK enum err_code api_keys_admin(const char *folder, const char *url, struct str server_pem,
                                             const struct clock *clock, struct arena *a, struct str *ret_client_ca_pem,
                                             struct err *e);
+
+/* The kubeconfig of an administrator, as YAML. */
+void api_keys_add_kubeconfig(struct strbuf *b, const char *url, struct str server_pem, struct str cert, struct str key);

@@ -261,7 +261,8 @@ static void add(struct api_pages *p, const char *path, bool below,
                 void *context)
 {
     assert(p->n_rows < PAGES_MAX);
-    p->rows[p->n_rows++] = (struct apiserver_page){ path, below, write, context };
+    p->rows[p->n_rows++] = (struct apiserver_page){ .path = path, .below = below, .write = write,
+                                                     .context = context };
 }
 
 static void add_health(struct api_pages *p, struct health *h)

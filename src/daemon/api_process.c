@@ -67,6 +67,7 @@ struct process {
     uv_async_t store_news;
     uv_signal_t signals[N_SIGNALS];
     uint32_t n_open_handles;
+    bool waits_for_nodes; /* all else is ready */
     bool stopping;
 };
 
@@ -175,11 +176,17 @@ static void wake(void *context)
     uv_async_send(&p->store_news);
 }
 
+static void tell_ready(void *context);
+
 /* What the store has finished: answers first, then those who act on what they see. */
 static void poll(struct process *p)
 {
     apiserver_poll(p->server);
     cluster_poll(p->cluster);
+    if (p->o->guest)
+        p->o->guest->poll(p->o->guest->context);
+    if (p->waits_for_nodes)
+        tell_ready(p);
 }
 
 static void take_news(uv_async_t *handle)
@@ -475,13 +482,22 @@ static enum err_code make_controllers(struct process *p, struct err *e)
 {
     p->cluster = cluster_new(p->server, p->loop, p->objects);
     struct controllers_options o = { .cluster = p->cluster, .choice = p->controllers_choice,
-                                     .root_ca_pem = p->serving.cert_pem, .tokens = p->tokens,
-                                     .access = { .allows = is_allowed, .context = p }, .queues = p->work_queues };
+                                     .root_ca_pem = p->o->root_ca_pem.n ? p->o->root_ca_pem : p->serving.cert_pem,
+                                     .tokens = p->tokens, .access = { .allows = is_allowed, .context = p },
+                                     .queues = p->work_queues };
     if (read_signing(p, &o.signing, e))
         return e->code;
     if (controllers_new(&o, &p->controllers, e))
         return err_wrap(e, "--controllers");
     return ERR_OK;
+}
+
+static enum err_code let_guest_join(struct process *p, struct err *e)
+{
+    const struct api_guest *g = p->o->guest;
+    struct api_host host = { .loop = p->loop, .server = p->server, .objects = p->objects, .cluster = p->cluster,
+                             .metrics = p->metrics, .seed = p->seed };
+    return g ? g->join(g->context, &host, e) : ERR_OK;
 }
 
 /* ---- Hollow nodes ---- */
@@ -546,12 +562,23 @@ static void tick(struct loop_timer *t)
     loop_timer_set(p->loop, &p->tick, loop_now_ms(p->loop) + API_TICK_MS);
 }
 
-/* What scripts wait for. */
+/* What scripts wait for. With a guest it waits for hollow nodes, too: they are what he works with. */
 static void tell_ready(void *context)
 {
     struct process *p = context;
-    p->o->tell(str_of(arena_printf(&p->arena, "berth apiserver is ready at %s\n", p->url)));
+    const struct api_guest *g = p->o->guest;
+    struct err e;
+    err_init(&e, &p->arena);
+    p->waits_for_nodes = g && p->hollow && !hollow_is_complete(p->hollow);
+    if (p->waits_for_nodes)
+        return;
     LOG(0, "Ready", KS("url", p->url), KS("data", p->data_folder), KS("durability", durability(p)));
+    if (!g) {
+        p->o->tell(str_of(arena_printf(&p->arena, "berth apiserver is ready at %s\n", p->url)));
+    } else if (!p->stopping && g->begin(g->context, &e)) {
+        LOG_ERROR(e.message, "command failed");
+        exit(1); /* with the process all else ends */
+    }
 }
 
 static void make_own_objects(struct process *p)
@@ -580,10 +607,20 @@ static void make_own_objects(struct process *p)
 
 /* ---- The end ---- */
 
-static void on_stopped(void *context)
+static void end_loop(void *context)
 {
     struct process *p = context;
     loop_stop(p->loop);
+}
+
+static void on_stopped(void *context)
+{
+    struct process *p = context;
+    const struct api_guest *g = p->o->guest;
+    if (g)
+        g->stop(g->context, end_loop, p);
+    else
+        end_loop(p);
 }
 
 static void stop_serving(struct loop_timer *t)
@@ -600,6 +637,8 @@ static void on_signal(uv_signal_t *handle, int signum)
         _exit(1);
     LOG(1, "Received a signal", KI("signal", signum));
     p->stopping = true;
+    if (p->o->guest)
+        p->o->guest->pause(p->o->guest->context);
     p->delay.fire = stop_serving;
     loop_timer_set(p->loop, &p->delay, loop_now_ms(p->loop) + ms(p->flags->shutdown_delay_duration_ns));
 }
@@ -639,6 +678,8 @@ static void free_parts(struct process *p)
     ca_file_free(p->client_ca);
     if (p->cluster)
         cluster_stop(p->cluster);
+    if (p->o->guest)
+        p->o->guest->free(p->o->guest->context);
     store_free(p->store);
     hollow_close(p->hollow);
     controllers_free(p->controllers);
@@ -676,7 +717,7 @@ static enum err_code start(struct process *p, struct err *e)
         return e->code;
     make_pages(p);
     make_server(p);
-    if (make_controllers(p, e) || make_hollow(p, e))
+    if (make_controllers(p, e) || make_hollow(p, e) || let_guest_join(p, e))
         return e->code;
     return take_address(p, e);
 }
@@ -704,7 +745,7 @@ int api_process_run(const struct api_process_options *o)
         KS("berth", o->build.git_commit));
     if (start(&p, &e)) {
         LOG_ERROR(e.message, "command failed");
-        exit(1); /* with the process all else ends */
+        return 1; /* with the process all else ends */
     }
     serve(&p);
     loop_run(p.loop);

@@ -1,17 +1,14 @@
 /* daemon/informers.h - the loop's side of what comes in: a reflector for every resource, and batches to the engine.
  *
- * What arrives within one turn of the loop is one batch. Batches that the engine has not taken in yet hold at most
- * INFORMERS_BYTES_MAX; beyond that reflectors are stopped, and so the server, until half of them are gone.
+ * Batches are bounded (inflow.h): when the engine is behind, reflectors are stopped, and so the server.
  *
- * Thread: the loop's.    Owns: reflectors and the batch that is being filled. */
+ * Thread: the loop's.    Owns: reflectors. */
 #pragma once
 
 #include "client/reflector.h"
 #include "daemon/engine.h"
 #include "daemon/watched.h"
 #include "http/loop.h"
-
-#define INFORMERS_BYTES_MAX (32 << 20)
 
 struct berth_metrics;
 struct informers;

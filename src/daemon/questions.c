@@ -35,9 +35,15 @@ struct questions {
     struct questions_options o;
     struct route_context contexts[N_KINDS];
     struct ops_route routes[N_KINDS];
-    size_t n_routes;
+    struct apiserver_page pages[N_KINDS];
     uint32_t n_open;
     uint32_t n_refs; /* the owner's, and one for each question under way */
+};
+
+/* Who asks: over the secure port, or over an API server's. One of them; none: gone. */
+struct asker {
+    struct ops_exchange *exchange;
+    struct page_question *page;
 };
 
 struct question {
@@ -45,7 +51,7 @@ struct question {
     struct loop_mail back;
     struct questions *questions;
     const struct kind *kind;
-    struct ops_exchange *exchange; /* the loop's; NULL: who asked is gone */
+    struct asker asker; /* the loop's */
     struct arena arena;
     struct err error;
     struct str text;
@@ -136,74 +142,113 @@ static void question_free(struct question *n)
     unref(q);
 }
 
-static void refuse(struct ops_exchange *x, enum err_code code, const char *message)
+static void answer(struct asker to, int code, const char *content_type, struct str body)
+{
+    if (to.exchange && code == 200 && content_type)
+        ops_answer_packed(to.exchange, code, content_type, body);
+    else if (to.exchange)
+        ops_answer(to.exchange, code, content_type, body);
+    else if (to.page)
+        page_answer(to.page, code, content_type ? content_type : "text/plain; charset=utf-8", body);
+}
+
+static void refuse(struct asker to, enum err_code code, const char *message)
 {
     struct strbuf body;
+    bool pretty = to.exchange ? to.exchange->pretty : to.page && to.page->pretty;
     strbuf_init(&body, STRBUF_NO_MAX);
-    status_add_failure(&body, err_http_status(code), err_reason(code), str_of(message), false, x->pretty);
-    ops_answer(x, err_http_status(code), JSON, strbuf_str(&body));
+    status_add_failure(&body, err_http_status(code), err_reason(code), str_of(message), false, pretty);
+    answer(to, err_http_status(code), JSON, strbuf_str(&body));
     strbuf_fini(&body);
 }
 
 static void come_back(struct loop_mail *own_mail)
 {
     struct question *n = MAIL_ITEM(own_mail, struct question, back.mail);
-    struct ops_exchange *x = n->exchange;
-    if (x) {
-        x->gone = NULL;
-        if (n->error.code)
-            refuse(x, n->error.code, n->error.message);
-        else
-            ops_answer_packed(x, 200, n->kind->content_type, strbuf_str(&n->answer));
-    }
+    if (n->asker.exchange)
+        n->asker.exchange->gone = NULL;
+    if (n->error.code)
+        refuse(n->asker, n->error.code, n->error.message);
+    else
+        answer(n->asker, 200, n->kind->content_type, strbuf_str(&n->answer));
     question_free(n);
 }
 
-static void on_gone(struct ops_exchange *x)
+static void exchange_gone(struct ops_exchange *x)
 {
     struct question *n = x->later;
-    n->exchange = NULL;
+    n->asker.exchange = NULL;
+}
+
+static void page_gone(struct page_question *p)
+{
+    struct question *n = p->later;
+    n->asker.page = NULL;
 }
 
 /* The query as it was sent: insight/ reads it strictly. */
-static struct str query_of(const struct ops_exchange *x)
+static struct str query_of(struct str target)
 {
-    struct str target = x->head->target;
     const char *mark = memchr(target.p, '?', target.n);
     return mark ? str_range(mark + 1, target.p + target.n) : (struct str){ "", 0 };
 }
 
-static void serve(void *context, struct ops_exchange *x)
+/* On its way to the scheduling thread; NULL: it was answered. */
+static struct question *begin(const struct route_context *c, struct asker from, struct str method, struct str text)
 {
-    struct route_context *c = context;
     struct questions *q = c->questions;
     if (!c->kind->answer && !q->o.leads(q->o.context)) {
-        ops_answer(x, 200, NULL, (struct str){ "", 0 }); /* as upstream: only who leads knows */
-        return;
+        answer(from, 200, NULL, (struct str){ "", 0 }); /* as upstream: only who leads knows */
+        return NULL;
     }
-    if (c->kind->method && !str_is(x->head->method, c->kind->method)) {
-        refuse(x, ERR_METHOD_NOT_ALLOWED, "the server does not allow this method on the requested resource");
-        return;
+    if (c->kind->method && !str_is(method, c->kind->method)) {
+        refuse(from, ERR_METHOD_NOT_ALLOWED, "the server does not allow this method on the requested resource");
+        return NULL;
     }
     if (q->n_open == QUESTIONS_MAX) {
-        refuse(x, ERR_TOO_MANY_REQUESTS, "too many questions at once, please try again later");
-        return;
+        refuse(from, ERR_TOO_MANY_REQUESTS, "too many questions at once, please try again later");
+        return NULL;
     }
     struct question *n = mem_zalloc(sizeof(*n));
     n->mail.run = run_question;
     n->back.run = come_back;
     n->questions = q;
     n->kind = c->kind;
-    n->exchange = x;
+    n->asker = from;
     arena_init(&n->arena);
     err_init(&n->error, &n->arena);
     strbuf_init(&n->answer, QUESTIONS_ANSWER_BYTES_MAX);
-    n->text = arena_str(&n->arena, c->kind->reads_body ? x->body : query_of(x));
+    n->text = arena_str(&n->arena, text);
     q->n_open++;
     q->n_refs++;
-    x->gone = on_gone;
-    x->later = n;
     engine_post(q->o.engine, &n->mail);
+    return n;
+}
+
+static void serve(void *context, struct ops_exchange *x)
+{
+    const struct route_context *c = context;
+    struct str text = c->kind->reads_body ? x->body : query_of(x->head->target);
+    struct question *n = begin(c, (struct asker){ .exchange = x }, x->head->method, text);
+    if (!n)
+        return;
+    x->gone = exchange_gone;
+    x->later = n;
+}
+
+static void ask(void *context, struct page_question *p)
+{
+    const struct route_context *c = context;
+    struct str text = c->kind->reads_body ? p->body : query_of(p->target);
+    if (text.n > INSIGHT_BODY_BYTES_MAX) {
+        refuse((struct asker){ .page = p }, ERR_TOO_LARGE, "the body is too large");
+        return;
+    }
+    struct question *n = begin(c, (struct asker){ .page = p }, p->method, text);
+    if (!n)
+        return;
+    p->gone = page_gone;
+    p->later = n;
 }
 
 /* ---- The whole ---- */
@@ -224,11 +269,13 @@ struct questions *questions_new(const struct questions_options *o)
     q->n_refs = 1;
     for (size_t i = 0; i < N_KINDS; i++) {
         q->contexts[i] = (struct route_context){ q, &kinds[i] };
-        q->routes[q->n_routes++] = (struct ops_route){ .path = kinds[i].path,
-                                                       .reads_body = kinds[i].reads_body,
-                                                       .body_bytes_max = INSIGHT_BODY_BYTES_MAX,
-                                                       .serve = serve,
-                                                       .context = &q->contexts[i] };
+        q->routes[i] = (struct ops_route){ .path = kinds[i].path,
+                                           .reads_body = kinds[i].reads_body,
+                                           .body_bytes_max = INSIGHT_BODY_BYTES_MAX,
+                                           .serve = serve,
+                                           .context = &q->contexts[i] };
+        q->pages[i] = (struct apiserver_page){ .path = kinds[i].path, .ask = ask, .context = &q->contexts[i],
+                                               .reads_body = kinds[i].reads_body };
     }
     return q;
 }
@@ -241,6 +288,12 @@ void questions_free(struct questions *q)
 
 const struct ops_route *questions_routes(const struct questions *q, size_t *ret_n)
 {
-    *ret_n = q->n_routes;
+    *ret_n = N_KINDS;
     return q->routes;
+}
+
+const struct apiserver_page *questions_pages(const struct questions *q, size_t *ret_n)
+{
+    *ret_n = N_KINDS;
+    return q->pages;
 }

@@ -8,6 +8,7 @@
  * Thread: the loop's.    Owns: questions under way. */
 #pragma once
 
+#include "apiserver/server.h"
 #include "daemon/engine.h"
 #include "daemon/ops.h"
 
@@ -29,3 +30,5 @@ void questions_free(struct questions *q);
 
 /* For ops.h; live as long as this. */
 const struct ops_route *questions_routes(const struct questions *q, size_t *ret_n);
+/* The same for an API server in this process. */
+const struct apiserver_page *questions_pages(const struct questions *q, size_t *ret_n);

@@ -148,3 +148,5 @@ struct tls_new_cert {
 /* A key and its certificate, for servers and clients, as PEM texts. */
 ERR_MUST_CHECK enum err_code tls_make_cert(const struct tls_new_cert *c, struct arena *a, struct str *ret_cert_pem,
                                            struct str *ret_key_pem, struct err *e);
+/* Whether a certificate (PEM) was signed by `issuer_pem`, lasts until then, and is for `address` (NULL: whomever). */
+bool tls_cert_is_good(struct str pem, struct str issuer_pem, const char *address, int64_t until_s);

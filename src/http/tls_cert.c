@@ -127,3 +127,24 @@ enum err_code tls_make_cert(const struct tls_new_cert *c, struct arena *a, struc
     EVP_PKEY_free(issuer_key);
     return good ? ERR_OK : e->code;
 }
+
+static X509 *read_cert(struct str pem)
+{
+    BIO *bio = memory_of(pem);
+    X509 *cert = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+    BIO_free(bio);
+    return cert;
+}
+
+bool tls_cert_is_good(struct str pem, struct str issuer_pem, const char *address, int64_t until_s)
+{
+    X509 *cert = read_cert(pem), *issuer = read_cert(issuer_pem);
+    time_t until = (time_t)until_s;
+    bool good = cert && issuer && X509_verify(cert, X509_get0_pubkey(issuer)) == 1 &&
+                X509_cmp_time(X509_get0_notAfter(cert), &until) > 0 &&
+                (!address || X509_check_ip_asc(cert, address, 0) == 1);
+    X509_free(cert);
+    X509_free(issuer);
+    ERR_clear_error();
+    return good;
+}

@@ -151,7 +151,8 @@ class Client:
             return
         self.close()
         self.port = self.server.port
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=TRUST, timeout=self.timeout)
+        trust = getattr(self.server, "trust", None) or TRUST
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=trust, timeout=self.timeout)
         try:
             connection.connect()
             connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -206,9 +206,15 @@ static int run_nothing(const struct command *c, int argc, char **argv)
 const struct command simulate_command = { "simulate", "", simulate_help, parse_simulate };
 const struct command apiserver_command = { "apiserver", "", NULL, parse_apiserver };
 const struct command scheduler_command = { "scheduler", "", NULL, parse_scheduler };
+const struct command apply_command = { "apply", "", "help", run_nothing };
 const struct command bench_command = { "bench", "", "help", run_nothing };
+const struct command delete_command = { "delete", "", "help", run_nothing };
+const struct command down_command = { "down", "", "help", run_nothing };
+const struct command get_command = { "get", "", "help", run_nothing };
 const struct command replay_command = { "replay", "", "help", run_nothing };
+const struct command status_command = { "status", "", "help", run_nothing };
 const struct command store_command = { "store", "", "help", run_nothing };
+const struct command up_command = { "up", "", "help", run_nothing };
 const struct command version_command = { "version", "", "help", run_nothing };
 
 /* ---- The whole ---- */

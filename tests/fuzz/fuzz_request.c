@@ -55,7 +55,7 @@ static void read_options(struct arena *a, const struct target *t, const struct e
     if (options_read_list(a, t, &l, &e) || options_check_list(&l, &errs, &e) ||
         options_check_fields(a, at->resource, &l.fields, &e))
         tell(a, &e, &errs);
-    for (enum write_kind k = WRITE_CREATE; k <= WRITE_APPLY; k++) {
+    for (enum write_verb k = WRITE_CREATE; k <= WRITE_APPLY; k++) {
         err_init(&e, a);
         field_errors_init(&errs, a);
         if (options_read_write(a, t, k, &w, &errs, &e))

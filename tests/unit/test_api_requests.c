@@ -189,7 +189,7 @@ static enum err_code read_write(struct golden *g, const struct value *row, const
                                 struct err *e)
 {
     struct str method = golden_text(row, "method");
-    enum write_kind kind = str_is(method, "POST") ? WRITE_CREATE : WRITE_UPDATE;
+    enum write_verb kind = str_is(method, "POST") ? WRITE_CREATE : WRITE_UPDATE;
     struct write_options o;
     if (str_is(method, "PATCH")) {
         enum patch_form form;

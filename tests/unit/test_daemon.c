@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "config/features.h"
 #include "daemon/engine.h"
+#include "daemon/inflow.h"
 #include "daemon/informers.h"
 #include "daemon/intake.h"
 #include "daemon/outbox.h"
