@@ -56,6 +56,7 @@ struct profile_config {
     struct plugin_set sets[N_SETS];
     struct plugin_config *plugin_config;
     size_t n_plugin_config;
+    bool runs_all_filters; /* a node that one filter refused is shown to the others too: Policy files can ask for it */
 };
 
 struct managed_resource {
@@ -108,6 +109,7 @@ struct config {
     struct extender_config *extenders;
     size_t n_extenders;
     struct berth_config berth;
+    const struct era *era; /* sched/era.h: the rules of the engine; NULL: the newest */
 };
 
 /* What a scheduler without a file runs with. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "sched/attempt.h"
+#include "sched/era.h"
 #include "sched/extender.h"
 #include "sched/heap_order.h"
 
@@ -63,11 +64,12 @@ static int64_t *score_nodes(struct attempt *a, const struct plugin_instance *p)
 static bool add_weighted(struct attempt *a, const struct plugin_instance *p, int64_t weight, int64_t *scores)
 {
     for (uint32_t i = 0; i < a->n_feasible; i++) {
-        if (scores[i] < 0 || scores[i] > SCORE_MAX)
+        if (scores[i] < 0 || scores[i] > a->cycle.profile->era->score_max)
             return fail(a, arena_printf(a->cycle.arena,
                                         "applying score defaultWeights on Score plugins: plugin \"%s\" returns an "
-                                        "invalid score %lld, it should in the range of [0, 100] after normalizing",
-                                        p->plugin->name, (long long)scores[i]));
+                                        "invalid score %lld, it should in the range of [0, %lld] after normalizing",
+                                        p->plugin->name, (long long)scores[i],
+                                        (long long)a->cycle.profile->era->score_max));
         scores[i] *= weight;
         a->totals[i] += scores[i];
     }
@@ -122,6 +124,8 @@ bool attempt_score(struct attempt *a)
     attempt_measure_score(a, scored);
     if (scored)
         extenders_prioritize(a);
+    for (uint32_t i = 0; points->n == 0 && a->sched->n_extenders == 0 && i < a->n_feasible; i++)
+        a->totals[i] = c->profile->era->total_without_scores;
     return scored;
 }
 

@@ -1,0 +1,28 @@
+/* sched/era.h - rules of the engine that changed over the releases, as data that a profile carries.
+ *
+ * Thread: any, constant. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Which of the nodes with the best score is taken. */
+enum tie_break {
+    TIE_RANDOM,              /* by chance, each as likely as the others */
+    TIE_ROUND_ROBIN,         /* in turn, in the order of the nodes */
+    TIE_ROUND_ROBIN_BY_NAME, /* in turn, by name, the last one first */
+};
+
+struct era {
+    const char *name;
+    int64_t score_max;        /* scores are 0 to this */
+    int64_t extender_scale;   /* what the scores of extenders are multiplied by */
+    enum tie_break tie_break;
+    int64_t total_without_scores; /* of every node, when nothing scores */
+    bool counts_pre_filter;   /* a PreFilter that refuses the pod is told as the reason of each node */
+    bool keeps_nomination;    /* a pod's own nomination gives its node no precedence, and outlives a failed preemption
+                                 that could have helped somewhere */
+};
+
+/* The newest, and the v1.20 one. */
+extern const struct era era_modern, era_v1_20;
