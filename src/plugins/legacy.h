@@ -21,6 +21,11 @@ extern const struct plugin legacy_nodename_plugin, legacy_tainttoleration_plugin
 
 /* ---- Shared rules ---- */
 
+/* What one of the four disk limits counted for the pod on the node: disks that it brings, and how many more fit. False: it
+ * is another plugin, or has nothing to count. */
+bool legacy_disks_counted(const struct plugin_instance *p, struct cycle *c, const struct node_view *n,
+                          int64_t *ret_new, int64_t *ret_room);
+
 /* What services, replication controllers, replica sets and stateful sets select the pod by, all of it together; without
  * rules when nobody does. */
 struct matcher legacy_selector(const struct plugin_instance *p, const struct objects *objects, struct arena *a,

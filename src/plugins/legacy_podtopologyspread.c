@@ -10,6 +10,7 @@ static enum err_code init(struct plugin_instance *p, const void *args, struct er
     if (!code) {
         d->selector_of = legacy_selector;
         d->truncates = true;
+        d->counts_all = true;
     }
     return code;
 }

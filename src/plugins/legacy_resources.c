@@ -197,6 +197,23 @@ static double share(int64_t requested, int64_t alloc)
     return alloc == 0 ? 1 : (double)requested / (double)alloc;
 }
 
+/* What the last of the disk limits that had something to count found; false: there is no room to compare with. */
+static bool count_disks(struct cycle *c, const struct node_view *n, int64_t *ret_new, int64_t *ret_room)
+{
+    const struct point_plugins *filters = &c->profile->points[POINT_FILTER];
+    for (uint8_t i = filters->n; i-- > 0;)
+        if (legacy_disks_counted(filters->at[i], c, n, ret_new, ret_room))
+            return *ret_room > 0;
+    return false;
+}
+
+static int64_t balance_of_three(double a, double b, double c, double most)
+{
+    double mean = (a + b + c) / 3;
+    double variance = ((a - mean) * (a - mean) + (b - mean) * (b - mean) + (c - mean) * (c - mean)) / 3;
+    return c >= 1 ? 0 : (int64_t)((1 - variance) * most);
+}
+
 static int64_t score_balance(const struct plugin_instance *p, struct cycle *c, const struct node_view *n)
 {
     const struct data *d = p->data;
@@ -206,8 +223,11 @@ static int64_t score_balance(const struct plugin_instance *p, struct cycle *c, c
         amounts_on(&d->resources[i], c->pod, n, &alloc, &requested);
         of[i] = share(requested, alloc);
     }
+    int64_t n_new = 0, room = 0;
     if (of[0] >= 1 || of[1] >= 1)
         return 0;
+    if (p->features->balance_attached_node_volumes && count_disks(c, n, &n_new, &room))
+        return balance_of_three(of[0], of[1], (double)n_new / (double)room, (double)p->era->score_max);
     return (int64_t)((1 - fabs(of[0] - of[1])) * (double)p->era->score_max);
 }
 

@@ -150,25 +150,37 @@ static bool is_migrated(const struct plugin_instance *p, const struct cycle *c, 
            csi_is_migrated(csi_node_of(c->objects, node), d->provisioner);
 }
 
-static struct verdict filter(const struct plugin_instance *p, struct cycle *c, const struct node_view *n)
+/* False: nothing to count. */
+static bool count(const struct plugin_instance *p, struct cycle *c, const struct node_view *n, int64_t *ret_new,
+                  int64_t *ret_room)
 {
     const struct data *d = p->data;
     struct disks wanted = { 0 }, there = { 0 };
-    if (c->pod->n_volumes == 0)
-        return PASS;
     struct arena_mark mark = arena_save(c->arena);
     add_disks(d, c, c->pod, &wanted);
-    bool fits = wanted.n == 0 || is_migrated(p, c, n->node);
-    if (!fits) {
-        for (uint32_t i = 0; i < n->n_pods; i++)
-            add_disks(d, c, node_view_pod(n, i), &there);
-        int64_t n_new = 0;
-        for (size_t i = 0; i < wanted.n; i++)
-            n_new += !has(&there, &wanted.at[i]);
-        fits = (int64_t)there.n + n_new <= limit_of(p, n->node);
-    }
+    bool counts = wanted.n && !is_migrated(p, c, n->node);
+    for (uint32_t i = 0; counts && i < n->n_pods; i++)
+        add_disks(d, c, node_view_pod(n, i), &there);
+    *ret_new = 0;
+    for (size_t i = 0; counts && i < wanted.n; i++)
+        *ret_new += !has(&there, &wanted.at[i]);
+    *ret_room = counts ? limit_of(p, n->node) - (int64_t)there.n : 0;
     arena_rewind(c->arena, mark);
-    return fits ? PASS : verdict_text(V_UNSCHEDULABLE, TOO_MANY);
+    return counts;
+}
+
+static struct verdict filter(const struct plugin_instance *p, struct cycle *c, const struct node_view *n)
+{
+    int64_t n_new, room;
+    if (c->pod->n_volumes == 0 || !count(p, c, n, &n_new, &room) || n_new <= room)
+        return PASS;
+    return verdict_text(V_UNSCHEDULABLE, TOO_MANY);
+}
+
+bool legacy_disks_counted(const struct plugin_instance *p, struct cycle *c, const struct node_view *n,
+                          int64_t *ret_new, int64_t *ret_room)
+{
+    return p->plugin->filter == filter && c->pod->n_volumes && count(p, c, n, ret_new, ret_room);
 }
 
 static void filter_block(const struct plugin_instance *p, struct cycle *c, uint64_t *alive)

@@ -272,10 +272,11 @@ static const uint64_t *both(struct cycle *c, const uint64_t *a, const uint64_t *
     return rows;
 }
 
-static const int32_t *counts_of(struct cycle *c, const struct matcher *selector)
+/* As upstream: {} selects every pod, but counts none, unless `all`. */
+static const int32_t *counts_of(struct cycle *c, const struct matcher *selector, bool all)
 {
-    if (selector->mode != MATCHER_ALL_OF || matcher_is_empty(selector))
-        return NULL; /* as upstream: {} selects every pod, but counts none */
+    if (selector->mode != MATCHER_ALL_OF || (matcher_is_empty(selector) && !all))
+        return NULL;
     struct count_part part = { .selector = selector, .namespaces = &c->pod->meta.ns, .n_namespaces = 1 };
     return counts_matching(c->cache->counts, &part, 1, true);
 }
@@ -288,7 +289,7 @@ struct spread *spread_compile(const struct plugin_instance *p, struct cycle *c, 
     for (uint32_t i = 0; i < list->n; i++) {
         spreads[i].rule = &list->at[i];
         spreads[i].domains = domains_of(c, list->at[i].topology_key);
-        spreads[i].counts = counts_of(c, &list->at[i].selector);
+        spreads[i].counts = counts_of(c, &list->at[i].selector, d->counts_all);
         spreads[i].is_hostname = list->at[i].topology_key == d->hostname;
     }
     const uint64_t *with_keys = all_keys ? rows_with_all_keys(c, spreads, list->n) : NULL;

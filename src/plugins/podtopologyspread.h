@@ -10,6 +10,7 @@ struct spread_data {
     /* What selects the pod, for default constraints; without rules when nobody does. */
     struct matcher (*selector_of)(const struct plugin_instance *p, const struct objects *objects, struct arena *a,
                                   const struct pod *pod);
+    bool counts_all;     /* an empty selector counts every pod; today it counts none */
     bool truncates;      /* raw scores are cut off instead of rounded */
     bool system_defaults;
     struct spread_constraint *defaults; /* without selectors */

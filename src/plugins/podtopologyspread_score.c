@@ -159,7 +159,8 @@ static int64_t count_pods(const struct plugin_instance *p, const struct cycle *c
                           const struct node_view *n)
 {
     int64_t count = 0;
-    for (uint32_t i = 0; i < n->n_pods && !matcher_is_empty(selector); i++) {
+    bool counts = !matcher_is_empty(selector) || ((const struct spread_data *)p->data)->counts_all;
+    for (uint32_t i = 0; i < n->n_pods && counts; i++) {
         const struct pod *pod = node_view_pod(n, i);
         count += pod->meta.ns == c->pod->meta.ns && !(pod->flags & POD_TERMINATING) &&
                  matcher_matches(selector, pod->meta.labels, p->syms);

@@ -22,6 +22,8 @@ struct era {
     bool counts_pre_filter;   /* a PreFilter that refuses the pod is told as the reason of each node */
     bool keeps_nomination;    /* a pod's own nomination gives its node no precedence, and outlives a failed preemption
                                  that could have helped somewhere */
+    bool waits_for_any_leaving; /* a pod does not preempt while any pod of lower priority leaves its nominated node */
+    const char *volume_conflict; /* words for a node that a volume cannot be used on */
 };
 
 /* The newest, and the v1.20 one. */

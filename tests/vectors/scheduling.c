@@ -418,16 +418,19 @@ static void check_preemption(struct step *s)
     if (profile_has(a->cycle.profile, POINT_POST_FILTER)) {
         struct verdict v = attempt_post_filter(a, &message);
         same(s, "preemption code", code_names[v.code], arena_cstr(s->w->c->arena, vector_str(want, "code")));
-        same(s, "preemption message", message, arena_cstr(s->w->c->arena, vector_str(want, "message")));
+        if (!vector_is_legacy(s->w->c)) { /* v1.20 says nothing of what preemption thought */
+            same(s, "preemption message", message, arena_cstr(s->w->c->arena, vector_str(want, "message")));
+            check_dry_run(s, a->cycle.preemption, want);
+        }
         check_candidates(s, a->cycle.preemption, want);
-        check_dry_run(s, a->cycle.preemption, want);
         check_acceptable(s, a->cycle.preemption, want);
         bool clears = a->cycle.nominate == SYM_EMPTY;
         vector_int(s->w->c, "clearNomination", clears, vector_bool(want, "clearNomination"));
     } else if (want) {
         vector_mismatch(s->w->c, "%s: there is no PostFilter", s->name);
     }
-    same(s, "message", attempt_fit_error(a, message), arena_cstr(s->w->c->arena, vector_str(s->expect, "message")));
+    if (!vector_is_legacy(s->w->c))
+        same(s, "message", attempt_fit_error(a, message), arena_cstr(s->w->c->arena, vector_str(s->expect, "message")));
 }
 
 static void check_rejectors(struct step *s)
@@ -480,7 +483,8 @@ static void check_attempt(struct step *s, const struct pod *pod)
         return;
     }
     same(s, "fitError", attempt_fit_error(a, NULL), arena_cstr(s->w->c->arena, vector_str(s->expect, "fitError")));
-    check_rejectors(s);
+    if (!vector_is_legacy(s->w->c))
+        check_rejectors(s);
     check_preemption(s);
 }
 
