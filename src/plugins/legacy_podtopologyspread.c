@@ -11,6 +11,7 @@ static enum err_code init(struct plugin_instance *p, const void *args, struct er
         d->selector_of = legacy_selector;
         d->truncates = true;
         d->counts_all = true;
+        d->counts_outside = true;
     }
     return code;
 }

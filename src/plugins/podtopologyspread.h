@@ -11,6 +11,7 @@ struct spread_data {
     struct matcher (*selector_of)(const struct plugin_instance *p, const struct objects *objects, struct arena *a,
                                   const struct pod *pod);
     bool counts_all;     /* an empty selector counts every pod; today it counts none */
+    bool counts_outside; /* hard constraints also count pods on nodes that the pod does not want, in domains that it does */
     bool truncates;      /* raw scores are cut off instead of rounded */
     bool system_defaults;
     struct spread_constraint *defaults; /* without selectors */

@@ -13,8 +13,8 @@
 #include "base/arith.h"
 
 #include "plugins/resource_score.h"
-#include "sched/era.h"
 #include "plugins/volume_plan.h"
+#include "sched/era.h"
 #include "sched/volume_decisions.h"
 
 #define NO_STATE "not found"
@@ -157,7 +157,7 @@ static void reasons(const struct plugin_instance *p, struct cycle *c, struct ver
         { PLAN_NODE_CONFLICT, p->era->volume_conflict },
         { PLAN_BIND_CONFLICT, "node(s) didn't find available persistent volumes to bind" },
         { PLAN_NO_SPACE, "node(s) did not have enough free storage" },
-        { PLAN_NO_VOLUME, "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)" },
+        { PLAN_NO_VOLUME, p->era->volume_missing },
     };
     (void)c;
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)

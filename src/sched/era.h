@@ -23,6 +23,7 @@ struct era {
     bool keeps_nomination;    /* a pod's own nomination gives its node no precedence, and outlives a failed preemption
                                  that could have helped somewhere */
     bool waits_for_any_leaving; /* a pod does not preempt while any pod of lower priority leaves its nominated node */
+    const char *volume_missing;  /* words for a claim whose volume is gone */
     const char *volume_conflict; /* words for a node that a volume cannot be used on */
 };
 
