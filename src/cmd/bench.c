@@ -151,7 +151,7 @@ static int with_setup(const struct bench *b, const struct workload *w, measure_f
     arena_init(&arena);
     err_init(&e, &arena);
     sym_init(&syms);
-    int code = cmd_setup_load(&setup, &syms, &(struct cmd_setup){ b->c, b->config, b->allow_plugins, b->feature_gates });
+    int code = cmd_setup_load(&setup, &syms, &(struct cmd_setup){ b->c, b->config, b->allow_plugins, b->feature_gates, NULL });
     if (!code) {
         if (measure(b, w, &syms, &setup, &code, &e))
             code = cmd_fail(b->c, 1, "%s%s%s", w ? w->name : "", w ? ": " : "", e.message);

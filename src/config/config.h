@@ -109,7 +109,10 @@ struct config {
     struct extender_config *extenders;
     size_t n_extenders;
     struct berth_config berth;
-    const struct era *era; /* sched/era.h: the rules of the engine; NULL: the newest */
+    /* Of an older world (policy.h), all NULL otherwise: */
+    const struct era *era;                /* sched/era.h: the rules of the engine */
+    const struct plugin *const *registry; /* the plugins there are */
+    const char *origin;                   /* what a refusal to build the profiles begins with */
 };
 
 /* What a scheduler without a file runs with. */

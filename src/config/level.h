@@ -24,8 +24,16 @@ struct level {
     const char *const *mandatory;            /* predicates that run whatever a Policy says; ends with NULL */
     const struct plugin *const *registry;
     const struct era *era;
+    const char *queue_sort;    /* plugin that orders pending pods */
+    bool preempts;
+    int64_t max_backoff_s;
+    bool has_default_spread;   /* gate DefaultPodTopologySpread exists and is on */
     bool provider_as_plugins; /* DefaultProvider is a list of plugins of its own, in another order than a Policy's */
 };
+
+struct config;
+/* What a level says of all of a configuration: rules, plugins, back-off. */
+void level_apply(const struct level *level, struct config *c);
 
 extern const struct level levels[]; /* ends with a NULL name */
 

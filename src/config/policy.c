@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/sort.h"
+#include "config/setup.h"
 
 /* ---- Which plugins stand for a name ---- */
 
@@ -311,8 +312,9 @@ static enum err_code check_files(const struct policy *p, struct err *e)
 
 static enum err_code translate(struct job *j)
 {
-    translation_add(&j->t, POINT_QUEUE_SORT, "PrioritySort", 0);
-    translation_add(&j->t, POINT_POST_FILTER, "DefaultPreemption", 0);
+    translation_add(&j->t, POINT_QUEUE_SORT, j->level->queue_sort, 0);
+    if (j->level->preempts)
+        translation_add(&j->t, POINT_POST_FILTER, "DefaultPreemption", 0);
     translation_add(&j->t, POINT_BIND, "DefaultBinder", 0);
     if (read_predicates(j) || read_priorities(j) || add_scorers(j) || check_files(j->policy, j->e))
         return j->e->code;
@@ -337,6 +339,37 @@ enum err_code policy_apply(struct arena *a, const struct policy *p, const struct
     c->profiles[0].runs_all_filters = p->always_check_all;
     c->extenders = p->extenders;
     c->n_extenders = p->n_extenders;
-    c->era = options->level->era;
+    level_apply(options->level, c);
     return code;
+}
+
+/* ---- From flags ---- */
+
+static enum err_code apply_text(struct arena *a, struct str text, const struct policy_options *options,
+                                struct config *c, bool *ret_fatal, struct err *e)
+{
+    struct policy *policy;
+    c->origin = "couldn't create scheduler from policy";
+    if (policy_decode(a, options->level, text, &policy, e))
+        return e->code;
+    if (!policy_apply(a, policy, options, c, ret_fatal, e))
+        return ERR_OK;
+    return *ret_fatal ? e->code : err_wrap(e, "%s", c->origin);
+}
+
+enum err_code legacy_apply(struct arena *a, const struct setup_legacy *from, const struct features *features,
+                           struct config *c, bool *ret_fatal, struct err *e)
+{
+    const struct policy_options options = {
+        .level = from->level,
+        .scheduler_name = str_of(from->scheduler_name ? from->scheduler_name : "default-scheduler"),
+        .default_spread = from->level->has_default_spread && !from->no_default_spread,
+        .hard_pod_affinity_weight = from->hard_pod_affinity_weight,
+        .features = features,
+    };
+    if (from->has_policy)
+        return apply_text(a, from->policy, &options, c, ret_fatal, e);
+    const char *name = from->provider ? from->provider : "DefaultProvider";
+    c->origin = arena_printf(a, "couldn't create scheduler using provider \"%s\"", name);
+    return provider_apply(a, str_of(name), &options, c, e) ? err_wrap(e, "%s", c->origin) : ERR_OK;
 }

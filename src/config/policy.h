@@ -72,6 +72,11 @@ enum err_code policy_apply(struct arena *a, const struct policy *p, const struct
 enum err_code provider_apply(struct arena *a, struct str name, const struct policy_options *options, struct config *c,
                              struct err *e) ERR_MUST_CHECK;
 
+struct setup_legacy;
+/* The same from what setup.h says: a Policy, which is read, or a provider. */
+enum err_code legacy_apply(struct arena *a, const struct setup_legacy *from, const struct features *features,
+                           struct config *c, bool *ret_fatal, struct err *e) ERR_MUST_CHECK;
+
 /* ---- Inside config/ ---- */
 
 /* A profile that is being put together. */

@@ -73,7 +73,7 @@ static enum err_code apply_as_plugins(struct arena *a, bool fills, const struct 
     t.hard_pod_affinity_weight = options->hard_pod_affinity_weight;
     add_plugins(&t, fills);
     translation_finish(&t);
-    c->era = options->level->era;
+    level_apply(options->level, c);
     return ERR_OK;
 }
 

@@ -74,10 +74,10 @@ static enum err_code build(struct setup *s, const struct plugin *const *registry
 {
     if (config_apply_extenders(&s->arena, s->config, e) || open_libraries(s, &registry, e))
         return e->code;
-    s->registry = registry;
+    s->registry = s->config->registry ? s->config->registry : registry;
     if (build_profiles(s, e)) {
         plugin_libraries_close(s->libraries);
-        return e->code;
+        return s->config->origin ? err_wrap(e, "%s", s->config->origin) : e->code;
     }
     build_extenders(s);
     return ERR_OK;
@@ -104,46 +104,6 @@ static enum err_code load_config(struct setup *s, const struct setup_source *fro
     return ERR_OK;
 }
 
-/* ---- The older worlds ---- */
-
-static struct policy_options options_of(const struct setup *s, const struct setup_legacy *from)
-{
-    return (struct policy_options){
-        .level = from->level,
-        .scheduler_name = str_of(from->scheduler_name ? from->scheduler_name : "default-scheduler"),
-        .default_spread = !from->no_default_spread,
-        .hard_pod_affinity_weight = from->hard_pod_affinity_weight,
-        .features = &s->features,
-    };
-}
-
-static enum err_code load_policy(struct setup *s, const struct setup_legacy *from, struct err *e)
-{
-    struct policy *policy;
-    struct policy_options options = options_of(s, from);
-    if (policy_decode(&s->arena, from->level, from->policy, &policy, e))
-        return e->code;
-    if (!policy_apply(&s->arena, policy, &options, s->config, &s->fatal, e) && !build(s, from->level->registry, e))
-        return ERR_OK;
-    return s->fatal ? e->code : err_wrap(e, "couldn't create scheduler from policy");
-}
-
-static enum err_code load_provider(struct setup *s, const struct setup_legacy *from, struct err *e)
-{
-    struct policy_options options = options_of(s, from);
-    const char *name = from->provider ? from->provider : "DefaultProvider";
-    if (!provider_apply(&s->arena, str_of(name), &options, s->config, e) && !build(s, from->level->registry, e))
-        return ERR_OK;
-    return err_wrap(e, "couldn't create scheduler using provider \"%s\"", name);
-}
-
-static enum err_code load_legacy(struct setup *s, const struct setup_legacy *from, struct err *e)
-{
-    s->features.balance_attached_node_volumes = from->balance_attached_node_volumes;
-    s->features.csi_migration_aws = from->csi_migration_aws;
-    return from->has_policy ? load_policy(s, from, e) : load_provider(s, from, e);
-}
-
 enum err_code setup_load(struct setup *s, struct sym_table *syms, const struct setup_source *from,
                          const struct plugin *const *registry, struct err *e)
 {
@@ -158,8 +118,13 @@ enum err_code setup_load(struct setup *s, struct sym_table *syms, const struct s
         code = refuse_libraries(s->config, from->may_load_code, from->path ? from->path : "the configuration", e);
     if (!code)
         code = config_validate(s->config, &s->features, e);
+    if (!code && from->legacy) {
+        s->features.balance_attached_node_volumes = from->legacy->balance_attached_node_volumes;
+        s->features.csi_migration_aws = from->legacy->csi_migration_aws;
+        code = legacy_apply(&s->arena, from->legacy, &s->features, s->config, &s->fatal, e);
+    }
     if (!code)
-        code = from->legacy ? load_legacy(s, from->legacy, e) : build(s, registry, e);
+        code = build(s, registry, e);
     if (code)
         arena_fini(&s->arena);
     return code;

@@ -16,7 +16,7 @@ extern const struct plugin legacy_nodename_plugin, legacy_tainttoleration_plugin
     legacy_mostallocated_plugin, legacy_capacityratio_plugin, legacy_balanced_plugin, legacy_imagelocality_plugin,
     legacy_selectorspread_plugin, legacy_prefer_avoid_pods_plugin, legacy_nodelabel_plugin,
     legacy_serviceaffinity_plugin, legacy_defaultpreemption_plugin, legacy_resourcelimits_plugin,
-    legacy_nodecondition_plugin, legacy_memorypressure_plugin, legacy_diskpressure_plugin, legacy_pidpressure_plugin,
+    legacy_fifo_plugin, legacy_nodecondition_plugin, legacy_memorypressure_plugin, legacy_diskpressure_plugin, legacy_pidpressure_plugin,
     legacy_noexecutetaints_plugin;
 
 /* ---- Shared rules ---- */

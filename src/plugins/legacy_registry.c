@@ -3,6 +3,7 @@
 
 const struct plugin *const legacy_registry[] = {
     &prioritysort_plugin,
+    &legacy_fifo_plugin,
     &nodeunschedulable_plugin,
     &legacy_nodename_plugin,
     &legacy_tainttoleration_plugin,

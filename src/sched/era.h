@@ -27,5 +27,5 @@ struct era {
     const char *volume_conflict; /* words for a node that a volume cannot be used on */
 };
 
-/* The newest, and the v1.20 one. */
-extern const struct era era_modern, era_v1_20;
+/* By release; era_modern is the newest. */
+extern const struct era era_v1_0, era_v1_3, era_v1_11, era_v1_15, era_v1_20, era_modern;

@@ -155,6 +155,27 @@ static uint32_t first_in_heap_order(const struct attempt *a, int64_t best)
     return chosen;
 }
 
+static int by_name_descending(const void *a, const void *b, void *context)
+{
+    const struct attempt *attempt = context;
+    const struct cache *cache = attempt->cycle.cache;
+    const char *x = cache->rows.at[attempt->feasible[*(const uint32_t *)a]].node->meta.name;
+    const char *y = cache->rows.at[attempt->feasible[*(const uint32_t *)b]].node->meta.name;
+    return strcmp(y, x);
+}
+
+/* Of the best nodes another one each time. */
+static uint32_t next_in_turn(struct attempt *a, int64_t best)
+{
+    uint32_t *ties = arena_alloc(a->cycle.arena, a->n_feasible * sizeof(*ties)), n = 0;
+    for (uint32_t i = 0; i < a->n_feasible; i++)
+        if (a->totals[i] == best)
+            ties[n++] = i;
+    if (a->cycle.profile->era->tie_break == TIE_ROUND_ROBIN_BY_NAME)
+        qsort_r(ties, n, sizeof(*ties), by_name_descending, a);
+    return ties[a->sched->last_node_index++ % n];
+}
+
 void attempt_select(struct attempt *a)
 {
     assert(a->totals);
@@ -162,6 +183,7 @@ void attempt_select(struct attempt *a)
     for (uint32_t i = 0; i < a->n_feasible; i++)
         if (a->totals[i] > best)
             best = a->totals[i];
-    a->chosen = first_in_heap_order(a, best);
+    bool by_chance = a->cycle.profile->era->tie_break == TIE_RANDOM;
+    a->chosen = by_chance ? first_in_heap_order(a, best) : next_in_turn(a, best);
     a->node = a->feasible[a->chosen];
 }
