@@ -79,6 +79,14 @@ static const struct producer *find(const struct producer *rows, size_t n, struct
     return NULL;
 }
 
+/* What a name of an earlier release is called since. */
+static struct str renamed(struct str name)
+{
+    if (str_is(name, "PodFitsPorts"))
+        return STR("PodFitsHostPorts");
+    return str_is(name, "ServiceSpreadingPriority") ? STR("SelectorSpreadPriority") : name;
+}
+
 /* ---- Predicates ---- */
 
 /* The state of one translation of a Policy. */
@@ -101,7 +109,7 @@ static enum err_code fatal(struct job *j)
 
 static void want(struct job *j, const char *key)
 {
-    const struct producer *row = find(predicates, N_PREDICATES, str_of(key), true);
+    const struct producer *row = find(predicates, N_PREDICATES, renamed(str_of(key)), true);
     assert(row);
     j->wanted[row - predicates] = true;
 }
@@ -118,7 +126,7 @@ static enum err_code read_predicate(struct job *j, const struct policy_predicate
                 STR_ARG(p->name));
         return fatal(j);
     }
-    struct str name = str_is(p->name, "PodFitsPorts") ? STR("PodFitsHostPorts") : p->name;
+    struct str name = renamed(p->name);
     const struct producer *row = find(predicates, N_PREDICATES, name, j->level->lenient);
     if (row && !(n_args && j->level->lenient)) {
         want(j, row->key); /* as v1.20: a registered name comes first, and its argument is dropped */
@@ -169,7 +177,7 @@ static void add_plugins(struct translation *t, const struct producer *row)
 
 static void score_with(struct job *j, const char *key, int64_t weight)
 {
-    const struct producer *row = find(priorities, N_PRIORITIES, str_of(key), true);
+    const struct producer *row = find(priorities, N_PRIORITIES, renamed(str_of(key)), true);
     assert(row);
     j->scored[row - priorities] = true;
     j->weights[row - priorities] = (int32_t)weight; /* as v1.20: cut to 32 bits */
@@ -211,7 +219,7 @@ static enum err_code read_priority(struct job *j, const struct policy_priority *
     }
     if (p->weight != (int64_t)(int32_t)p->weight && (int32_t)p->weight < 0)
         return err_set(j->e, ERR_INVALID, "priority %.*s has a weight that 32 bits cannot hold", STR_ARG(p->name));
-    struct str name = str_is(p->name, "ServiceSpreadingPriority") ? STR("SelectorSpreadPriority") : p->name;
+    struct str name = renamed(p->name);
     const struct producer *row = find(priorities, N_PRIORITIES, name, j->level->lenient);
     bool needs_argument = row && row >= &priorities[N_PRIORITIES - 3];
     if (needs_argument && !n_args && !str_is(name, "RequestedToCapacityRatio"))

@@ -44,8 +44,11 @@ static void score_block(const struct plugin_instance *p, struct cycle *c, int64_
 
 static void normalize(const struct plugin_instance *p, struct cycle *c, int64_t *scores)
 {
-    if (!has_nothing(p, c))
-        spread_normalize(p, c, scores);
+    if (has_nothing(p, c))
+        return;
+    spread_normalize(p, c, scores);
+    for (uint32_t i = 0; i < c->n_feasible; i++)
+        scores[i] = scores[i] * p->era->score_max / SCORE_MAX;
 }
 
 static bool uniform_score(const struct plugin_instance *p, struct cycle *c, int64_t *ret_score)
