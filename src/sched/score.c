@@ -155,25 +155,11 @@ static uint32_t first_in_heap_order(const struct attempt *a, int64_t best)
     return chosen;
 }
 
-static int by_name_descending(const void *a, const void *b, void *context)
-{
-    const struct attempt *attempt = context;
-    const struct cache *cache = attempt->cycle.cache;
-    const char *x = cache->rows.at[attempt->feasible[*(const uint32_t *)a]].node->meta.name;
-    const char *y = cache->rows.at[attempt->feasible[*(const uint32_t *)b]].node->meta.name;
-    return strcmp(y, x);
-}
-
 /* Of the best nodes another one each time. */
 static uint32_t next_in_turn(struct attempt *a, int64_t best)
 {
-    uint32_t *ties = arena_alloc(a->cycle.arena, a->n_feasible * sizeof(*ties)), n = 0;
-    for (uint32_t i = 0; i < a->n_feasible; i++)
-        if (a->totals[i] == best)
-            ties[n++] = i;
-    if (a->cycle.profile->era->tie_break == TIE_ROUND_ROBIN_BY_NAME)
-        qsort_r(ties, n, sizeof(*ties), by_name_descending, a);
-    return ties[a->sched->last_node_index++ % n];
+    bool by_name = a->cycle.profile->era->tie_break == TIE_ROUND_ROBIN_BY_NAME;
+    return turns_take(&a->sched->turns, a->cycle.cache, a->feasible, a->totals, a->n_feasible, best, by_name);
 }
 
 void attempt_select(struct attempt *a)
