@@ -30,6 +30,8 @@ bool legacy_disks_counted(const struct plugin_instance *p, struct cycle *c, cons
  * rules when nobody does. */
 struct matcher legacy_selector(const struct plugin_instance *p, const struct objects *objects, struct arena *a,
                                const struct pod *pod);
+/* Whether there is anything in the namespace that could select the pod. */
+bool legacy_may_be_selected(const struct cycle *c);
 /* The first service that selects the pod; NULL: none. */
 const struct service *legacy_first_service(const struct objects *objects, const struct pod *pod);
 /* Pods of the namespace on the node that are not terminating and that the labels select. */

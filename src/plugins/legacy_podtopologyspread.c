@@ -57,6 +57,12 @@ static bool uniform_score(const struct plugin_instance *p, struct cycle *c, int6
     return has_nothing(p, c);
 }
 
+static bool needs_feasible(const struct plugin_instance *p, const struct cycle *c)
+{
+    (void)p;
+    return c->pod->n_spread || legacy_may_be_selected(c);
+}
+
 const struct plugin legacy_podtopologyspread_plugin = {
     .name = "PodTopologySpread",
     .init = init,
@@ -72,4 +78,5 @@ const struct plugin legacy_podtopologyspread_plugin = {
     .score_block = score_block,
     .normalize = normalize,
     .uniform_score = uniform_score,
+    .needs_feasible = needs_feasible,
 };

@@ -111,6 +111,12 @@ static void normalize(const struct plugin_instance *p, struct cycle *c, int64_t 
     }
 }
 
+static bool needs_feasible(const struct plugin_instance *p, const struct cycle *c)
+{
+    (void)p;
+    return legacy_may_be_selected(c);
+}
+
 const struct plugin legacy_selectorspread_plugin = {
     .name = "SelectorSpread",
     .init = init,
@@ -119,5 +125,6 @@ const struct plugin legacy_selectorspread_plugin = {
     .score = score,
     .normalize = normalize,
     .uniform_score = uniform_score,
+    .needs_feasible = needs_feasible,
     .events = (const struct plugin_event[]){ { 0 } },
 };

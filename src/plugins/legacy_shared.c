@@ -68,6 +68,13 @@ struct matcher legacy_selector(const struct plugin_instance *p, const struct obj
     return (struct matcher){ .mode = MATCHER_ALL_OF, .n = (uint16_t)rules.n, .at = rules.at };
 }
 
+bool legacy_may_be_selected(const struct cycle *c)
+{
+    sym ns = c->pod->meta.ns;
+    return objects_in(c->objects, OBJECT_SERVICE, ns).n || objects_in(c->objects, OBJECT_REPLICATION_CONTROLLER, ns).n ||
+           objects_in(c->objects, OBJECT_REPLICA_SET, ns).n || objects_in(c->objects, OBJECT_STATEFUL_SET, ns).n;
+}
+
 const struct service *legacy_first_service(const struct objects *objects, const struct pod *pod)
 {
     struct object_list list = objects_in(objects, OBJECT_SERVICE, pod->meta.ns);

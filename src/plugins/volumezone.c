@@ -214,6 +214,17 @@ static struct verdict legacy_filter(const struct plugin_instance *p, struct cycl
     return PASS;
 }
 
+static void legacy_filter_block(const struct plugin_instance *p, struct cycle *c, uint64_t *alive)
+{
+    size_t n_words = bitset_words(c->cache->col.n_rows);
+    for (size_t id = c->pod->n_volumes ? bitset_next(alive, n_words, 0) : BITSET_END; id < BITSET_END;
+         id = bitset_next(alive, n_words, id + 1)) {
+        struct node_view view = node_view_of(c->cache, (node_id)id);
+        if (legacy_filter(p, c, &view).code != V_SUCCESS)
+            bitset_clear(alive, id);
+    }
+}
+
 /* ---- Hints ---- */
 
 static enum hint class_added(const struct hint_context *h, const struct pod *waiting, const struct cluster_event *event)
@@ -275,4 +286,5 @@ const struct plugin legacy_volumezone_plugin = {
     .init = init,
     .fini = fini,
     .filter = legacy_filter,
+    .filter_block = legacy_filter_block,
 };
