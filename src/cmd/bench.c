@@ -28,6 +28,7 @@ static const char help[] =
     "  --config FILE  a KubeSchedulerConfiguration\n"
     CMD_ALLOW_PLUGINS_HELP
     CMD_FEATURE_GATES_HELP
+    "  --compat LEVEL the scheduler of a release: v1.0, v1.3, v1.11, v1.15, v1.20 or v1.36, which is the default\n"
     "  --metrics      with the engine: measured from the inside, as a scheduler with a page of metrics is\n"
     "  --divide N     an Nth of the nodes, pods and questions (1 to 1000): for a quick try, not for figures\n"
     "  --list         the names\n"
@@ -62,6 +63,7 @@ struct bench {
     const char *config;
     bool allow_plugins, engine, what_if, decisions, metrics, list, json;
     const char *feature_gates;
+    struct cmd_compat compat;
     uint32_t divisor;
     uint32_t n_nodes, n_pods, n_init_pods; /* instead of the workload's; UINT32_MAX: not given */
     struct bench_live_options live;
@@ -151,7 +153,7 @@ static int with_setup(const struct bench *b, const struct workload *w, measure_f
     arena_init(&arena);
     err_init(&e, &arena);
     sym_init(&syms);
-    int code = cmd_setup_load(&setup, &syms, &(struct cmd_setup){ b->c, b->config, b->allow_plugins, b->feature_gates });
+    int code = cmd_setup_load(&setup, &syms, &(struct cmd_setup){ b->c, b->config, b->allow_plugins, b->feature_gates, &b->compat });
     if (!code) {
         if (measure(b, w, &syms, &setup, &code, &e))
             code = cmd_fail(b->c, 1, "%s%s%s", w ? w->name : "", w ? ": " : "", e.message);
@@ -311,6 +313,12 @@ static int take_config(void *context, const char *value)
     return 0;
 }
 
+static int take_compat(void *context, const char *value)
+{
+    ((struct bench *)context)->compat.level = value;
+    return 0;
+}
+
 static int take_feature_gates(void *context, const char *value)
 {
     ((struct bench *)context)->feature_gates = value;
@@ -430,6 +438,7 @@ static const struct cmd_options options = {
         { "--allow-plugins", CMD_FLAG, take_allow_plugins, NULL },
         { "--config", CMD_VALUE, take_config, NULL },
         { "--content", CMD_VALUE, take_content, NULL },
+        { "--compat", CMD_VALUE, take_compat, NULL },
         { "--feature-gates", CMD_VALUE, take_feature_gates, NULL },
         { "--decisions", CMD_FLAG, take_decisions, NULL },
         { "--divide", CMD_VALUE, take_divide, NULL },

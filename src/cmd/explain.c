@@ -41,6 +41,7 @@ static const char help[] =
     "  --config FILE  a KubeSchedulerConfiguration; with it, running schedulers are not asked\n"
     CMD_ALLOW_PLUGINS_HELP
     CMD_FEATURE_GATES_HELP
+    CMD_COMPAT_HELP
     "  --seed N       for choices among equally good nodes (default 1)\n"
     "  --top N        how many nodes to list (default 10; with -o json all)\n"
     "  --all          list all nodes\n"
@@ -66,6 +67,7 @@ struct explain {
     const char *config;
     bool allow_plugins;
     const char *feature_gates;
+    struct cmd_compat compat;
     uint64_t seed;
     uint32_t n_top; /* 0: not said */
     enum output output;
@@ -354,7 +356,7 @@ static int explain_setup(const struct explain *x, struct sim_input *in, const st
 static int explain_input(const struct explain *x, struct sim_input *in, struct err *e)
 {
     struct setup setup;
-    int code = cmd_setup_load(&setup, in->syms, &(struct cmd_setup){ x->c, x->config, x->allow_plugins, x->feature_gates });
+    int code = cmd_setup_load(&setup, in->syms, &(struct cmd_setup){ x->c, x->config, x->allow_plugins, x->feature_gates, &x->compat });
     if (code)
         return code;
     code = explain_setup(x, in, &setup, e);
@@ -442,6 +444,24 @@ static int take_feature_gates(void *context, const char *value)
     return 0;
 }
 
+static int take_compat(void *context, const char *value)
+{
+    ((struct explain *)context)->compat.level = value;
+    return 0;
+}
+
+static int take_policy_file(void *context, const char *value)
+{
+    ((struct explain *)context)->compat.policy_file = value;
+    return 0;
+}
+
+static int take_provider(void *context, const char *value)
+{
+    ((struct explain *)context)->compat.provider = value;
+    return 0;
+}
+
 static int take_allow_plugins(void *context, const char *value)
 {
     (void)value;
@@ -504,9 +524,12 @@ static const struct cmd_options options = {
         { "-n", CMD_VALUE, take_namespace, NULL },
         { "-o", CMD_VALUE, take_output, NULL },
         { "--all", CMD_FLAG, take_all, NULL },
+        { "--algorithm-provider", CMD_VALUE, take_provider, NULL },
         { "--allow-plugins", CMD_FLAG, take_allow_plugins, NULL },
         { "--config", CMD_VALUE, take_config, NULL },
+        { "--compat", CMD_VALUE, take_compat, NULL },
         { "--feature-gates", CMD_VALUE, take_feature_gates, NULL },
+        { "--policy-config-file", CMD_VALUE, take_policy_file, NULL },
         { "--insecure-skip-tls-verify", CMD_FLAG, take_insecure, NULL },
         { "--scheduler-address", CMD_VALUE, take_scheduler_address, NULL },
         { "--scheduler-ca", CMD_VALUE, take_scheduler_ca, NULL },

@@ -293,8 +293,8 @@ static void add_scores(struct strbuf *to, const struct explain_report *r)
         if (has_a_say(x, i))
             columns[n++] = make_column(x, i, s.n_rows);
     measure(&s);
-    printable_printf(to, "\nScores of the %u nodes that were compared (0 to 100, times the plugin's weight)\n",
-                     x->n_compared);
+    printable_printf(to, "\nScores of the %u nodes that were compared (0 to %lld, times the plugin's weight)\n",
+                     x->n_compared, (long long)x->score_max);
     do {
         s.n_columns = columns_that_fit(&s, n, r->width);
         add_score_rows(to, &s);

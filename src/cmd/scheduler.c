@@ -115,9 +115,15 @@ static int check(struct start *s)
 
 static int configure(struct start *s)
 {
+    enum { FATAL = 255 }; /* as after a fatal log line */
     struct scheduler_tls tls;
-    if (scheduler_options_config(&s->flags, &s->gates, &s->arena, &s->config, &s->config_text, &s->e) ||
-        scheduler_check_serving(&s->flags, &s->arena, &tls, &s->e) || scheduler_options_check_client(s->config, &s->e))
+    enum err_code code =
+        scheduler_options_config(&s->flags, &s->gates, &s->arena, &s->config, &s->config_text, &s->e);
+    if (code == ERR_UNKNOWN) {
+        fail(s);
+        return FATAL;
+    }
+    if (code || scheduler_check_serving(&s->flags, &s->arena, &tls, &s->e) || scheduler_options_check_client(s->config, &s->e))
         return fail(s);
     return 0;
 }

@@ -16,11 +16,24 @@
     "  --feature-gates GATES\n" \
     "                 gates as kube-scheduler's option sets them: NAME=true,OTHER=false\n"
 
+#define CMD_COMPAT_HELP \
+    "  --compat LEVEL the scheduler of a release: v1.0, v1.3, v1.11, v1.15, v1.20 or v1.36, which is the default\n" \
+    "  --policy-config-file FILE\n" \
+    "                 a Policy of releases before v1.23, JSON or YAML, instead of a configuration\n" \
+    "  --algorithm-provider NAME\n" \
+    "                 DefaultProvider or ClusterAutoscalerProvider, instead of a configuration\n"
+
+/* How the older worlds are asked for; all NULL: not at all. */
+struct cmd_compat {
+    const char *level, *policy_file, *provider;
+};
+
 struct cmd_setup {
     const struct command *c;
     const char *path; /* NULL: the default configuration */
     bool allow_plugins;
     const char *feature_gates; /* NULL: all at their defaults */
+    const struct cmd_compat *compat; /* NULL: today */
 };
 
 /* 0, or the exit code after saying why. */

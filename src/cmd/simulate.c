@@ -97,7 +97,8 @@ static int with_input(struct simulation *s)
 /* Of one of the configurations that were given. */
 static int load_setup(struct simulation *s, const char *path, struct setup *setup)
 {
-    return cmd_setup_load(setup, &s->syms, &(struct cmd_setup){ s->o->c, path, s->o->allow_plugins, s->o->feature_gates });
+    return cmd_setup_load(setup, &s->syms, &(struct cmd_setup){ s->o->c, path, s->o->allow_plugins, s->o->feature_gates,
+                                                               &s->o->compat });
 }
 
 static int with_setup(struct simulation *s)

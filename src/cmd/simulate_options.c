@@ -24,6 +24,7 @@ const char simulate_help[] =
     "  --config FILE  a KubeSchedulerConfiguration\n"
     CMD_ALLOW_PLUGINS_HELP
     CMD_FEATURE_GATES_HELP
+    CMD_COMPAT_HELP
     "  --seed N       for choices among equally good nodes (default 1)\n"
     "  -o text        for people (default)\n"
     "  -o wide        a row a pod: NAMESPACE NAME OWNER STATE NODE ZONE CPU MEMORY REASON\n"
@@ -108,6 +109,24 @@ static int take_config(void *context, const char *value)
 static int take_feature_gates(void *context, const char *value)
 {
     ((struct simulate_options *)context)->feature_gates = value;
+    return 0;
+}
+
+static int take_compat(void *context, const char *value)
+{
+    ((struct simulate_options *)context)->compat.level = value;
+    return 0;
+}
+
+static int take_policy_file(void *context, const char *value)
+{
+    ((struct simulate_options *)context)->compat.policy_file = value;
+    return 0;
+}
+
+static int take_provider(void *context, const char *value)
+{
+    ((struct simulate_options *)context)->compat.provider = value;
     return 0;
 }
 
@@ -290,11 +309,14 @@ static const struct cmd_options options = {
         { "-f", CMD_VALUE | CMD_REPEATED, take_path, NULL },
         { "-o", CMD_VALUE, take_output, NULL },
         { "--add-nodes", CMD_VALUE | CMD_REPEATED, take_add_nodes, NULL },
+        { "--algorithm-provider", CMD_VALUE, take_provider, NULL },
         { "--allow-plugins", CMD_FLAG, take_allow_plugins, NULL },
         { "--capacity-of", CMD_VALUE, take_capacity_of, NULL },
         { "--compare", CMD_VALUE, take_compare, NULL },
         { "--config", CMD_VALUE, take_config, NULL },
+        { "--compat", CMD_VALUE, take_compat, NULL },
         { "--feature-gates", CMD_VALUE, take_feature_gates, NULL },
+        { "--policy-config-file", CMD_VALUE, take_policy_file, NULL },
         { "--cordon", CMD_VALUE | CMD_REPEATED, take_cordon, NULL },
         { "--drain", CMD_VALUE | CMD_REPEATED, take_drain, take_drain_selector },
         { "--force", CMD_FLAG, take_force, NULL },

@@ -6,6 +6,8 @@
  * Thread: main. Owns: its lists; texts are argv's. */
 #pragma once
 
+#include "cmd/setup.h"
+
 #include "cmd/cluster.h"
 #include "cmd/simulate_trace.h"
 #include "sim/change.h"
@@ -19,6 +21,7 @@ struct simulate_options {
     const char *config, *report; /* files; NULL: not given */
     bool allow_plugins;          /* code that a configuration names is loaded */
     const char *feature_gates;   /* NULL: all at their defaults */
+    struct cmd_compat compat;    /* an older scheduler */
     uint64_t seed;
     enum simulate_output output;
     VEC(struct sim_change) changes;

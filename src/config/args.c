@@ -258,6 +258,82 @@ static const void *build_volume_binding(struct arena *a, const struct value *v)
     return args;
 }
 
+/* ---- Plugins that only older worlds have: they check what they are given themselves ---- */
+
+static void complete_least_allocated(struct arena *a, const struct features *f, struct value *args)
+{
+    (void)f;
+    complete_resources(a, &args->slots[SLOT(NodeResourcesLeastAllocatedArgs, resources)]);
+}
+
+static void complete_most_allocated(struct arena *a, const struct features *f, struct value *args)
+{
+    (void)f;
+    complete_resources(a, &args->slots[SLOT(NodeResourcesMostAllocatedArgs, resources)]);
+}
+
+static void validate_in_plugin(const struct value *args, const struct features *f, const struct field_path *at,
+                               struct field_errors *errs)
+{
+    (void)args;
+    (void)f;
+    (void)at;
+    (void)errs;
+}
+
+static const void *build_node_label(struct arena *a, const struct value *v)
+{
+#define OF(field) SLOT(NodeLabelArgs, field)
+    struct node_label_args *args = ARENA_NEW(a, struct node_label_args);
+    args->present = build_texts(a, v, OF(presentLabels), &args->n_present);
+    args->absent = build_texts(a, v, OF(absentLabels), &args->n_absent);
+    args->prefer_present = build_texts(a, v, OF(presentLabelsPreference), &args->n_prefer_present);
+    args->prefer_absent = build_texts(a, v, OF(absentLabelsPreference), &args->n_prefer_absent);
+    return args;
+#undef OF
+}
+
+static const void *build_service_affinity(struct arena *a, const struct value *v)
+{
+    struct service_affinity_args *args = ARENA_NEW(a, struct service_affinity_args);
+    args->labels = build_texts(a, v, SLOT(ServiceAffinityArgs, affinityLabels), &args->n_labels);
+    args->spread_over =
+        build_texts(a, v, SLOT(ServiceAffinityArgs, antiAffinityLabelsPreference), &args->n_spread_over);
+    return args;
+}
+
+static const void *build_least_allocated(struct arena *a, const struct value *v)
+{
+    struct scoring_strategy *args = ARENA_NEW(a, struct scoring_strategy);
+    args->type = SCORING_LEAST_ALLOCATED;
+    args->resources = build_resources(a, v, SLOT(NodeResourcesLeastAllocatedArgs, resources), &args->n_resources);
+    return args;
+}
+
+static const void *build_most_allocated(struct arena *a, const struct value *v)
+{
+    struct scoring_strategy *args = ARENA_NEW(a, struct scoring_strategy);
+    args->type = SCORING_MOST_ALLOCATED;
+    args->resources = build_resources(a, v, SLOT(NodeResourcesMostAllocatedArgs, resources), &args->n_resources);
+    return args;
+}
+
+/* A weight that is not given stays 0: the plugin refuses it. */
+static const void *build_capacity_ratio(struct arena *a, const struct value *v)
+{
+    struct scoring_strategy *args = ARENA_NEW(a, struct scoring_strategy);
+    size_t n;
+    const struct value *items = slot_items(v, SLOT(RequestedToCapacityRatioArgs, resources), &n);
+    struct resource_weight *resources = ARENA_NEW_N(a, struct resource_weight, n);
+    for (size_t i = 0; i < n; i++)
+        resources[i] = (struct resource_weight){ arena_cstr(a, slot_text(&items[i], SLOT(ResourceSpec, name))),
+                                                 slot_int(&items[i], SLOT(ResourceSpec, weight), 0) };
+    *args = (struct scoring_strategy){ .type = SCORING_REQUESTED_TO_CAPACITY_RATIO, .resources = resources,
+                                       .n_resources = (uint32_t)n };
+    args->shape = build_shape(a, v, SLOT(RequestedToCapacityRatioArgs, shape), &args->n_shape);
+    return args;
+}
+
 /* ---- The kinds ---- */
 
 #define NAMES(plugin) plugin, plugin "Args", TYPE(plugin "Args")
@@ -276,6 +352,11 @@ static const struct args_kind kinds[] = {
       build_node_resources_fit },
     { NAMES("PodTopologySpread"), complete_pod_topology_spread, validate_pod_topology_spread, false,
       build_pod_topology_spread },
+    { NAMES("NodeLabel"), NULL, validate_in_plugin, true, build_node_label },
+    { NAMES("NodeResourcesLeastAllocated"), complete_least_allocated, validate_in_plugin, true, build_least_allocated },
+    { NAMES("NodeResourcesMostAllocated"), complete_most_allocated, validate_in_plugin, true, build_most_allocated },
+    { NAMES("RequestedToCapacityRatio"), NULL, validate_in_plugin, true, build_capacity_ratio },
+    { NAMES("ServiceAffinity"), NULL, validate_in_plugin, true, build_service_affinity },
     { NAMES("VolumeBinding"), complete_volume_binding, validate_volume_binding, false, build_volume_binding },
 };
 

@@ -56,6 +56,7 @@ struct profile_config {
     struct plugin_set sets[N_SETS];
     struct plugin_config *plugin_config;
     size_t n_plugin_config;
+    bool runs_all_filters; /* a node that one filter refused is shown to the others too: Policy files can ask for it */
 };
 
 struct managed_resource {
@@ -108,6 +109,10 @@ struct config {
     struct extender_config *extenders;
     size_t n_extenders;
     struct berth_config berth;
+    /* Of an older world (policy.h), all NULL otherwise: */
+    const struct era *era;                /* sched/era.h: the rules of the engine */
+    const struct plugin *const *registry; /* the plugins there are */
+    const char *origin;                   /* what a refusal to build the profiles begins with */
 };
 
 /* What a scheduler without a file runs with. */

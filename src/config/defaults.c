@@ -252,7 +252,7 @@ static const struct managed_resource *read_managed(struct arena *a, const struct
     return managed;
 }
 
-static struct extender_config read_extender(struct arena *a, const struct value *v)
+struct extender_config config_read_extender(struct arena *a, const struct value *v)
 {
     struct extender_config x = {
         .url_prefix = slot_text(v, SLOT(Extender, urlPrefix)),
@@ -276,7 +276,7 @@ static void read_extenders(struct arena *a, const struct value *root, struct con
     const struct value *items = slot_items(root, SLOT(KubeSchedulerConfiguration, extenders), &c->n_extenders);
     c->extenders = ARENA_NEW_N(a, struct extender_config, c->n_extenders);
     for (size_t i = 0; i < c->n_extenders; i++)
-        c->extenders[i] = read_extender(a, &items[i]);
+        c->extenders[i] = config_read_extender(a, &items[i]);
 }
 
 static int64_t duration_or(const struct value *v, unsigned slot, int64_t zero_ns)

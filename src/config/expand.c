@@ -4,6 +4,7 @@
 
 #include "config/args.h"
 #include "config/points.h"
+#include "sched/era.h"
 
 #define SCORE_TOTAL_MAX INT64_MAX
 
@@ -91,7 +92,8 @@ static enum err_code make_instance(struct expansion *x, const struct plugin *plu
         return err_set(x->e, ERR_INVALID, "more than %d plugins", PLUGINS_MAX);
     struct plugin_instance *instance = &p->instances[p->n_instances];
     *instance = (struct plugin_instance){
-        .plugin = plugin, .index = p->n_instances, .syms = x->options->syms, .features = x->options->features
+        .plugin = plugin, .index = p->n_instances, .syms = x->options->syms, .features = x->options->features,
+        .era = x->profile->era
     };
     if (make_args(x, plugin->name, &args) || (plugin->init && plugin->init(instance, args, x->e)))
         return err_wrap(x->e, "initializing plugin %s", quoted(x->e->arena, str_of(plugin->name)));
@@ -278,6 +280,8 @@ static enum err_code build_profile(struct expansion *x)
     struct profile *p = x->profile;
     p->scheduler_name = arena_cstr(x->arena, c->scheduler_name);
     p->scheduler_name_sym = sym_intern(x->options->syms, c->scheduler_name);
+    p->era = x->options->era ? x->options->era : &era_modern;
+    p->runs_all_filters = c->runs_all_filters;
     p->percentage_of_nodes_to_score = c->has_percentage ? c->percentage_of_nodes_to_score : -1;
     if (make_instances(x) || fill_points(x) || check_points(x) || check_total(x, POINT_SCORE, "score plugins") ||
         check_total(x, POINT_PLACEMENT_SCORE, "placement score plugins"))

@@ -16,6 +16,7 @@ struct expand_options {
     const struct plugin *const *registry; /* all plugins there are; ends with NULL */
     struct sym_table *syms;
     const struct features *features; /* lives as long as the profiles */
+    const struct era *era;           /* NULL: the newest */
 };
 
 /* One profile for each in the configuration, in its order. On failure nothing stays made. */

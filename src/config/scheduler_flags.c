@@ -54,11 +54,17 @@ static const struct flag logs[] = { LOGS_ROWS };
 static const struct flag global[] = { GLOBAL_ROWS };
 
 static const struct flag berth[] = {
+    ROW(STRING, algorithm_provider, "algorithm-provider", NULL,
+        "DefaultProvider or ClusterAutoscalerProvider: the plugins of releases before v1.22, instead of a configuration."),
+    ROW(STRING, compat, "compat", "v1.36", "Release whose scheduler this is: v1.0, v1.3, v1.11, v1.15, v1.20 or v1.36."),
     ROW(INT, decisions, "decisions", "10000", "How many of the last decisions are kept to be asked about."),
+    ROW(STRING, policy_config_file, "policy-config-file", NULL,
+        "Policy of releases before v1.23, JSON or YAML, instead of a configuration."),
     ROW(STRING, record, "record", NULL, "Records all that comes in and goes out to this file, to be replayed."),
     ROW(QUANTITY, record_max_bytes, "record-max-bytes", "1Gi",
         "Size at which the file of --record is begun anew; the one before it is kept."),
     ROW(BOOL, shadow, "shadow", NULL, "Decides about all pods and writes nothing, beside another scheduler."),
+    ROW(BOOL, use_legacy_policy_config, "use-legacy-policy-config", NULL, "Uses --policy-config-file."),
 };
 
 #define GROUP(name, flags) { name, flags, sizeof(flags) / sizeof(flags[0]) }

@@ -65,6 +65,9 @@ struct scheduler_flags {
     struct str record; /* a file; empty: nothing is recorded */
     struct flag_quantity record_max_bytes;
     bool shadow;
+    /* Older worlds (policy_source.h); a file given with --config does not go with them */
+    struct str algorithm_provider, compat, policy_config_file;
+    bool use_legacy_policy_config;
 
     struct flag_given given;
 };

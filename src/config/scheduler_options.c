@@ -1,4 +1,6 @@
 /* config/scheduler_options.c - see scheduler_options.h. Upstream: cmd/kube-scheduler/app/options, v1.36. */
+#include "config/policy.h"
+#include "config/policy_source.h"
 #include "config/scheduler_options.h"
 
 #include "base/log.h"
@@ -51,6 +53,35 @@ static void apply_leader_election(const struct scheduler_flags *f, struct leader
     TAKE(leader_elect_resource_namespace, l->resource_namespace);
 }
 
+/* ---- Older worlds ---- */
+
+static bool asks_for_legacy(const struct scheduler_flags *f)
+{
+    return f->policy_config_file.n || f->algorithm_provider.n || f->use_legacy_policy_config ||
+           !str_is(f->compat, "v1.36");
+}
+
+static enum err_code apply_legacy(const struct scheduler_flags *f, const struct features *features, struct arena *a,
+                                  struct config *c, bool *ret_fatal, struct err *e)
+{
+    bool newest = str_is(f->compat, "v1.36");
+    struct setup_legacy legacy = { .level = newest ? level_for_policies() : level_find(f->compat) };
+    const struct policy_flags flags = {
+        .config_file = arena_cstr(a, f->policy_config_file),
+        .provider = arena_cstr(a, f->algorithm_provider),
+        .use_legacy_config = f->use_legacy_policy_config,
+        .hard_pod_affinity_weight = 1,
+    };
+    if (!legacy.level)
+        return err_set(e, ERR_INVALID, "compat: v1.0, v1.3, v1.11, v1.15, v1.20 or v1.36 is expected, not %.*s",
+                       STR_ARG(err_shown(e, f->compat)));
+    if (f->config.n)
+        return err_set(e, ERR_INVALID, "cannot set a Plugin config and Policy config");
+    return policy_choose(a, &flags, &policy_files, &legacy, e)
+               ? e->code
+               : legacy_apply(a, &legacy, features, c, ret_fatal, e);
+}
+
 enum err_code scheduler_options_config(const struct scheduler_flags *f, const struct gates *g, struct arena *a,
                                        struct config **ret_config, struct str *ret_text, struct err *e)
 {
@@ -67,6 +98,12 @@ enum err_code scheduler_options_config(const struct scheduler_flags *f, const st
         apply_leader_election(f, &c->leader_election);
         if (config_validate(c, &features, e))
             return e->code;
+    }
+    bool fatal = false;
+    if (asks_for_legacy(f) && apply_legacy(f, &features, a, c, &fatal, e)) {
+        if (fatal)
+            e->code = ERR_UNKNOWN;
+        return e->code;
     }
     *ret_config = c;
     *ret_text = text;

@@ -20,6 +20,7 @@ enum err_code scheduler_options_logs(const struct scheduler_flags *f, const stru
 /* The file of --config, strictly read, or the default configuration with the deprecated flags that are given; then the
  * flags of leader election that are given. What comes from a file is validated, as upstream. `ret_text` is the file's
  * text, empty without one. */
+/* ERR_UNKNOWN: a Policy that upstream ends with a fatal log line for, and status 255. */
 enum err_code scheduler_options_config(const struct scheduler_flags *f, const struct gates *g, struct arena *a,
                                        struct config **ret_config, struct str *ret_text, struct err *e) ERR_MUST_CHECK;
 

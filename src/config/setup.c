@@ -3,6 +3,7 @@
 
 #include "config/expand.h"
 #include "config/features.h"
+#include "config/policy.h"
 #include "sched/extender.h"
 #include "sched/plugin_library.h"
 
@@ -61,7 +62,7 @@ static void build_extenders(struct setup *s)
 static enum err_code build_profiles(struct setup *s, struct err *e)
 {
     struct profile **profiles;
-    const struct expand_options options = { s->registry, s->syms, &s->features };
+    const struct expand_options options = { s->registry, s->syms, &s->features, s->config->era };
     if (profiles_build(&s->arena, s->config, &options, &profiles, e))
         return e->code;
     s->profiles = profiles;
@@ -73,10 +74,10 @@ static enum err_code build(struct setup *s, const struct plugin *const *registry
 {
     if (config_apply_extenders(&s->arena, s->config, e) || open_libraries(s, &registry, e))
         return e->code;
-    s->registry = registry;
+    s->registry = s->config->registry ? s->config->registry : registry;
     if (build_profiles(s, e)) {
         plugin_libraries_close(s->libraries);
-        return e->code;
+        return s->config->origin ? err_wrap(e, "%s", s->config->origin) : e->code;
     }
     build_extenders(s);
     return ERR_OK;
@@ -117,6 +118,11 @@ enum err_code setup_load(struct setup *s, struct sym_table *syms, const struct s
         code = refuse_libraries(s->config, from->may_load_code, from->path ? from->path : "the configuration", e);
     if (!code)
         code = config_validate(s->config, &s->features, e);
+    if (!code && from->legacy) {
+        s->features.balance_attached_node_volumes = from->legacy->balance_attached_node_volumes;
+        s->features.csi_migration_aws = from->legacy->csi_migration_aws;
+        code = legacy_apply(&s->arena, from->legacy, &s->features, s->config, &s->fatal, e);
+    }
     if (!code)
         code = build(s, registry, e);
     if (code)

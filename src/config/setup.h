@@ -5,6 +5,7 @@
 #pragma once
 
 #include "config/config.h"
+#include "config/level.h"
 
 struct setup {
     struct arena arena;
@@ -17,6 +18,18 @@ struct setup {
     uint32_t n_profiles;
     struct extender *const *extenders; /* in the order in which they are asked */
     uint32_t n_extenders;
+    bool fatal; /* after a failure: the process ends as after a fatal log line, with status 255 */
+};
+
+/* How the older worlds said it (policy.h). */
+struct setup_legacy {
+    const struct level *level;
+    bool has_policy;       /* `policy` is the text of one; else `provider` is meant */
+    struct str policy;
+    const char *provider;  /* NULL: DefaultProvider */
+    const char *scheduler_name; /* NULL: default-scheduler */
+    bool no_default_spread, balance_attached_node_volumes, csi_migration_aws; /* gates of that time */
+    int64_t hard_pod_affinity_weight;
 };
 
 /* Where a set-up comes from. */
@@ -24,6 +37,7 @@ struct setup_source {
     struct str text;            /* of a configuration; NULL: see path */
     const char *path;           /* of a file; NULL: the default configuration */
     const char *feature_gates;  /* as --feature-gates says them, "Name=true,Other=false"; NULL: all at their defaults */
+    const struct setup_legacy *legacy; /* a Policy or a provider instead; NULL: none. The registry is its level's then */
     bool may_load_code;         /* else plugin libraries are ERR_FORBIDDEN: whoever only asks what would be may have the
                                    configuration from somebody else */
 };

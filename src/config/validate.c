@@ -7,6 +7,8 @@
 #include "codec/json.h"
 #include "config/args.h"
 #include "config/points.h"
+#include "config/slots.h"
+#include "config/validate.h"
 
 static void invalid_int(struct field_errors *errs, const struct field_path *at, int64_t value, const char *detail)
 {
@@ -240,7 +242,7 @@ static bool managed_before(const struct config *c, size_t extender, size_t resou
     return false;
 }
 
-static void check_managed(const struct config *c, size_t extender, const struct field_path *at,
+static void check_managed(const struct config *c, size_t extender, bool repeats_name, const struct field_path *at,
                           struct field_errors *errs)
 {
     struct field_path list = field_child(at, "managedResources");
@@ -250,13 +252,15 @@ static void check_managed(const struct config *c, size_t extender, const struct 
         struct name_errors found = name_label_key(resource);
         validate_name_errors(found, field_enum(resource), &name, errs);
         if (found.n == 0 && !is_extended_resource(errs->arena, resource))
-            field_invalid(errs, &name, field_str(resource), STR("is an invalid extended resource name"));
+            field_invalid(errs, &name, field_str(resource),
+                          str_of(arena_printf(errs->arena, "%.*s%sis an invalid extended resource name",
+                                              repeats_name ? (int)resource.n : 0, resource.p, repeats_name ? " " : "")));
         if (managed_before(c, extender, i))
             field_invalid(errs, &name, field_str(resource), STR("duplicate extender managed resource name"));
     }
 }
 
-static void check_extenders(const struct config *c, struct field_errors *errs)
+void validate_extenders(const struct config *c, bool repeats_name, struct field_errors *errs)
 {
     struct field_path list = field_child(NULL, "extenders");
     size_t n_binders = 0;
@@ -266,7 +270,7 @@ static void check_extenders(const struct config *c, struct field_errors *errs)
         if (x->prioritize_verb.n && x->weight <= 0)
             invalid_int(errs, &weight, x->weight, "must have a positive weight applied to it");
         n_binders += x->bind_verb.n > 0;
-        check_managed(c, i, &at, errs);
+        check_managed(c, i, repeats_name, &at, errs);
     }
     if (n_binders > 1)
         field_invalid(errs, &list,
@@ -299,7 +303,7 @@ static void check_config(const struct config *c, const struct features *f, struc
         invalid_int(errs, &initial, c->pod_initial_backoff_s, "must be greater than 0");
     if (c->pod_max_backoff_s < c->pod_initial_backoff_s)
         invalid_int(errs, &max, c->pod_max_backoff_s, "must be greater than or equal to PodInitialBackoffSeconds");
-    check_extenders(c, errs);
+    validate_extenders(c, false, errs);
 }
 
 enum err_code config_validate(const struct config *c, const struct features *f, struct err *e)

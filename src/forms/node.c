@@ -3,6 +3,7 @@
 
 #include "api/schema_slots.h"
 #include "base/sort.h"
+#include "codec/json.h"
 #include "forms/inputs.h"
 
 struct taint_in {
@@ -147,6 +148,58 @@ static uint64_t hash_pair(const struct sym_table *syms, struct str key, struct s
     return hash_fold(hash_str(&syms->seed, key) | 1, hash_str(&syms->seed, value) + 1);
 }
 
+static const struct {
+    const char *type;
+    const char *fine;  /* another status sets the flag; NULL: see `bad` */
+    const char *bad;   /* this status sets it */
+    uint32_t flag;
+} condition_flags[] = {
+    { "Ready", "True", NULL, NODE_NOT_READY },
+    { "OutOfDisk", "False", NULL, NODE_OUT_OF_DISK },
+    { "NetworkUnavailable", "False", NULL, NODE_NETWORK_UNAVAILABLE },
+    { "MemoryPressure", NULL, "True", NODE_MEMORY_PRESSURE },
+    { "DiskPressure", NULL, "True", NODE_DISK_PRESSURE },
+    { "PIDPressure", NULL, "True", NODE_PID_PRESSURE },
+};
+
+static void build_conditions(const struct node_in *in, struct node *node)
+{
+    for (uint32_t i = 0; i < in->status.conditions.n; i++) {
+        const struct node_condition_in *c = &in->status.conditions.at[i];
+        for (size_t k = 0; k < sizeof(condition_flags) / sizeof(condition_flags[0]); k++) {
+            const char *fine = condition_flags[k].fine, *bad = condition_flags[k].bad;
+            if (str_is(c->type, condition_flags[k].type) && (fine ? !str_is(c->status, fine) : str_is(c->status, bad)))
+                node->flags |= condition_flags[k].flag;
+        }
+        if (str_is(c->type, "Ready"))
+            node->flags = str_is(c->status, "True") ? node->flags | NODE_SAYS_READY : node->flags & ~(uint32_t)NODE_SAYS_READY;
+    }
+}
+
+/* An annotation that cannot be read says nothing. */
+static void read_avoided(struct build *b, struct str text, struct node *node)
+{
+#define OWNER_SLOT(field) SLOT_meta_v1_OwnerReference_##field
+    struct err e;
+    struct value v;
+    struct work work = work_init((int64_t)text.n * 4);
+    err_init(&e, b->arena);
+    if (json_decode(b->arena, &work, schema_type(STR("core/v1.AvoidPods")), text, NULL, &v, &e))
+        return;
+    const struct value *list = value_slot(&v, SLOT_core_v1_AvoidPods_preferAvoidPods);
+    struct avoided_controller *avoids = ARENA_NEW_N(b->arena, struct avoided_controller, list->kind == VALUE_LIST ? list->n : 0);
+    for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++) {
+        const struct value *signature = value_slot(&list->items[i], SLOT_core_v1_PreferAvoidPodsEntry_podSignature);
+        const struct value *owner = value_slot(signature, SLOT_core_v1_PodSignature_podController);
+        if (owner->kind == VALUE_STRUCT)
+            avoids[node->n_avoids++] =
+                (struct avoided_controller){ build_sym(b, value_text(value_slot(owner, OWNER_SLOT(kind)))),
+                                             build_sym(b, value_text(value_slot(owner, OWNER_SLOT(uid)))) };
+    }
+    node->avoids = avoids;
+#undef OWNER_SLOT
+}
+
 static void hash_changes(struct build *b, const struct node_in *in, struct node *node)
 {
     for (uint32_t i = 0; i < in->status.conditions.n; i++) {
@@ -156,6 +209,9 @@ static void hash_changes(struct build *b, const struct node_in *in, struct node 
     fill_map annotations = fill_map_settled(b->arena, &in->meta.annotations);
     for (uint32_t i = 0; i < annotations.n; i++)
         node->annotations_hash += hash_pair(b->syms, annotations.at[i].key, annotations.at[i].value);
+    for (uint32_t i = 0; i < annotations.n; i++)
+        if (str_is(annotations.at[i].key, "scheduler.alpha.kubernetes.io/preferAvoidPods"))
+            read_avoided(b, annotations.at[i].value, node);
 }
 
 static void build_features(struct build *b, const struct node_in *in, struct node *node)
@@ -186,6 +242,7 @@ static enum err_code build(struct build *b, const void *input, void *form)
     build_images(b, in, node);
     build_taints(b, in, node);
     build_features(b, in, node);
+    build_conditions(in, node);
     hash_changes(b, in, node);
     return ERR_OK;
 }
@@ -206,6 +263,11 @@ static void walk(struct walk *w, void *form)
     WALK_ARRAY(w, node->images, node->n_images);
     for (uint32_t i = 0; i < node->n_images; i++)
         walk_sym(w, node->images[i].name);
+    WALK_ARRAY(w, node->avoids, node->n_avoids);
+    for (uint32_t i = 0; i < node->n_avoids; i++) {
+        walk_sym(w, node->avoids[i].kind);
+        walk_sym(w, node->avoids[i].uid);
+    }
     walk_syms(w, &node->declared_features, node->n_declared_features);
 }
 

@@ -7,6 +7,19 @@ enum { /* flags of a node */
     NODE_UNSCHEDULABLE = 1 << 0,      /* spec.unschedulable */
     NODE_HAS_RESTART_ALL = 1 << 1,    /* declares RestartAllContainersOnContainerExits */
     NODE_HAS_USERNS_HOSTNET = 1 << 2, /* declares UserNamespacesHostNetworkSupport */
+    /* Conditions that older releases looked at: */
+    NODE_NOT_READY = 1 << 3,           /* Ready is given and not True */
+    NODE_OUT_OF_DISK = 1 << 4,         /* OutOfDisk is given and not False */
+    NODE_NETWORK_UNAVAILABLE = 1 << 5, /* likewise */
+    NODE_MEMORY_PRESSURE = 1 << 6,     /* True */
+    NODE_DISK_PRESSURE = 1 << 7,
+    NODE_PID_PRESSURE = 1 << 8,
+    NODE_SAYS_READY = 1 << 9, /* the last Ready condition is True */
+};
+
+/* A controller whose pods the node would rather not have: annotation scheduler.alpha.kubernetes.io/preferAvoidPods. */
+struct avoided_controller {
+    sym kind, uid;
 };
 
 struct node_image {
@@ -25,7 +38,8 @@ struct node {
     const sym *declared_features;    /* ascending */
     /* Equal when type and status of all conditions, all annotations are equal; within one process. */
     uint64_t conditions_hash, annotations_hash;
-    uint32_t n_taints, n_images, n_declared_features;
+    const struct avoided_controller *avoids;
+    uint32_t n_taints, n_images, n_declared_features, n_avoids;
 };
 
 TYPED_FUNCTIONS(node);

@@ -166,6 +166,7 @@ struct pod {
     int64_t start_time_s, generation;
     const struct amounts *requested, *fit, *score;
     const struct amounts *limits; /* with the overhead, without the status; NULL: none above 0 */
+    int64_t overhead_milli_cpu; /* a part of those above */
     int64_t non_zero_milli_cpu, non_zero_memory; /* what it adds to a node's non-zero account */
     const struct pod_node_affinity *node_affinity; /* NULL: no nodeSelector and no node affinity */
     const struct pod_affinity *affinity;           /* NULL: neither podAffinity nor podAntiAffinity */

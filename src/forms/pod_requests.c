@@ -431,6 +431,7 @@ enum err_code pod_build_requests(struct build *b, const struct pod_in *in, struc
     const struct portion *fit = sum_fit(&s, requested);
     const struct portion *score = sum_up(&s, (struct request_options){ .default_cpu = true, .default_memory = true });
     set_non_zero(&s, requested, score, pod);
+    pod->overhead_milli_cpu = nano_round(s.overhead[AXIS_CPU].amount, NANO_PER_MILLI);
     pod->requested = keep(b, &s, requested);
     pod->fit = same_amounts(x, requested, fit) ? pod->requested : keep(b, &s, fit);
     if (same_amounts(x, requested, score))

@@ -13,6 +13,8 @@ extern const struct plugin schedulinggates_plugin, prioritysort_plugin, nodeunsc
 
 /* All of them, in the order of the default configuration; ends with NULL. */
 extern const struct plugin *const plugin_registry[];
+/* Those of the older worlds (legacy.h), under the names that they had; ends with NULL. */
+extern const struct plugin *const legacy_registry[];
 
 /* ---- Shared rules ---- */
 

@@ -10,6 +10,9 @@
 
 /* ---- Arguments ---- */
 
+static struct matcher default_selector(const struct plugin_instance *p, const struct objects *objects,
+                                       struct arena *a, const struct pod *pod);
+
 static const struct default_spread_constraint system_defaults[] = {
     { .topology_key = "kubernetes.io/hostname", .max_skew = 3, .min_domains = 1, .soft = true },
     { .topology_key = "topology.kubernetes.io/zone", .max_skew = 5, .min_domains = 1, .soft = true },
@@ -31,7 +34,7 @@ static void set_defaults(struct plugin_instance *p, const struct default_spread_
         };
 }
 
-static enum err_code init(struct plugin_instance *p, const void *args, struct err *e)
+enum err_code spread_init(struct plugin_instance *p, const void *args, struct err *e)
 {
     assert(args);
     (void)e;
@@ -39,6 +42,7 @@ static enum err_code init(struct plugin_instance *p, const void *args, struct er
     struct spread_data *d = mem_zalloc(sizeof(*d));
     p->data = d;
     d->system_defaults = a->system_defaulting;
+    d->selector_of = default_selector;
     d->hostname = sym_intern_static(p->syms, STR("kubernetes.io/hostname"));
     d->core_v1 = sym_intern_static(p->syms, STR("v1"));
     d->apps_v1 = sym_intern_static(p->syms, STR("apps/v1"));
@@ -52,7 +56,7 @@ static enum err_code init(struct plugin_instance *p, const void *args, struct er
     return ERR_OK;
 }
 
-static void fini(struct plugin_instance *p)
+void spread_fini(struct plugin_instance *p)
 {
     struct spread_data *d = p->data;
     for (uint32_t i = 0; i < d->n_defaults; i++)
@@ -200,7 +204,7 @@ const char *spread_constraints(const struct plugin_instance *p, const struct obj
     *ret_list = pick(a, d->defaults, d->n_defaults, soft);
     if (ret_list->n == 0)
         return NULL;
-    struct matcher selector = default_selector(p, objects, a, pod);
+    struct matcher selector = d->selector_of(p, objects, a, pod);
     if (matcher_is_empty(&selector))
         ret_list->n = 0;
     for (uint32_t i = 0; i < ret_list->n; i++)
@@ -268,10 +272,11 @@ static const uint64_t *both(struct cycle *c, const uint64_t *a, const uint64_t *
     return rows;
 }
 
-static const int32_t *counts_of(struct cycle *c, const struct matcher *selector)
+/* As upstream: {} selects every pod, but counts none, unless `all`. */
+static const int32_t *counts_of(struct cycle *c, const struct matcher *selector, bool all)
 {
-    if (selector->mode != MATCHER_ALL_OF || matcher_is_empty(selector))
-        return NULL; /* as upstream: {} selects every pod, but counts none */
+    if (selector->mode != MATCHER_ALL_OF || (matcher_is_empty(selector) && !all))
+        return NULL;
     struct count_part part = { .selector = selector, .namespaces = &c->pod->meta.ns, .n_namespaces = 1 };
     return counts_matching(c->cache->counts, &part, 1, true);
 }
@@ -284,7 +289,7 @@ struct spread *spread_compile(const struct plugin_instance *p, struct cycle *c, 
     for (uint32_t i = 0; i < list->n; i++) {
         spreads[i].rule = &list->at[i];
         spreads[i].domains = domains_of(c, list->at[i].topology_key);
-        spreads[i].counts = counts_of(c, &list->at[i].selector);
+        spreads[i].counts = counts_of(c, &list->at[i].selector, d->counts_all);
         spreads[i].is_hostname = list->at[i].topology_key == d->hostname;
     }
     const uint64_t *with_keys = all_keys ? rows_with_all_keys(c, spreads, list->n) : NULL;
@@ -420,8 +425,8 @@ static const char *fails_without(const struct plugin_instance *p, const struct c
 
 const struct plugin podtopologyspread_plugin = {
     .name = "PodTopologySpread",
-    .init = init,
-    .fini = fini,
+    .init = spread_init,
+    .fini = spread_fini,
     .pre_filter = spread_pre_filter,
     .clone_state = spread_clone_state,
     .add_pod = spread_add_pod,

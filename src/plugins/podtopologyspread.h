@@ -7,6 +7,12 @@
 #include "plugins/wanted_nodes.h"
 
 struct spread_data {
+    /* What selects the pod, for default constraints; without rules when nobody does. */
+    struct matcher (*selector_of)(const struct plugin_instance *p, const struct objects *objects, struct arena *a,
+                                  const struct pod *pod);
+    bool counts_all;     /* an empty selector counts every pod; today it counts none */
+    bool counts_outside; /* hard constraints also count pods on nodes that the pod does not want, in domains that it does */
+    bool truncates;      /* raw scores are cut off instead of rounded */
     bool system_defaults;
     struct spread_constraint *defaults; /* without selectors */
     uint32_t n_defaults;
@@ -15,6 +21,9 @@ struct spread_data {
     sym core_v1, apps_v1;                                          /* API versions of owners, */
     sym kind_replication_controller, kind_replica_set, kind_stateful_set; /* and their kinds */
 };
+
+enum err_code spread_init(struct plugin_instance *p, const void *args, struct err *e) ERR_MUST_CHECK;
+void spread_fini(struct plugin_instance *p);
 
 /* Constraints of one kind, hard or soft. */
 struct spread_list {

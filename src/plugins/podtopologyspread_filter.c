@@ -25,6 +25,7 @@ struct hard_base {
     struct spread *spreads;
     struct sums *sums;
     bool *self_matches;
+    bool counts_outside; /* spread_data */
 };
 
 struct hard_state {
@@ -73,17 +74,28 @@ static int32_t min_of_present(const struct spread *s, const struct sums *sums)
     return min;
 }
 
-static struct sums sum_up(struct cycle *c, const struct spread *s)
+/* Domains that do not count keep no pods. */
+static const int32_t *drop_absent(struct cycle *c, const struct domains *d, const struct sums *sums)
+{
+    int32_t *own = arena_alloc(c->arena, d->n_places * sizeof(*own));
+    for (uint32_t place = 0; place < d->n_places; place++)
+        own[place] = sums->present[place] ? sums->of_place[place] : 0;
+    return own;
+}
+
+static struct sums sum_up(struct cycle *c, const struct spread *s, bool counts_outside)
 {
     const struct domains *d = &s->domains;
     struct tally tally = { 0 };
     if (s->counts)
-        tally_column(c, d, s->counts, s->rows, &tally);
+        tally_column(c, d, s->counts, counts_outside ? NULL : s->rows, &tally);
     tally_finish(c, d, &tally);
     struct sums sums = { .of_place = tally.n, .n_present = d->topology->by_value.n };
     if (s->rows) {
         sums.n_present = 0;
         mark_present(c, s, &sums);
+        if (counts_outside)
+            sums.of_place = drop_absent(c, d, &sums);
     }
     sums.min = d->by_row && !s->rows ? min_by_row(d->topology->of_row, sums.of_place, d->n_places)
                                      : min_of_present(s, &sums);
@@ -101,11 +113,12 @@ struct verdict spread_pre_filter(const struct plugin_instance *p, struct cycle *
         return SKIP;
     struct hard_base *base = ARENA_NEW(c->arena, struct hard_base);
     base->n = list.n;
+    base->counts_outside = ((const struct spread_data *)p->data)->counts_outside;
     base->spreads = spread_compile(p, c, &list, true);
     base->sums = arena_alloc(c->arena, list.n * sizeof(*base->sums));
     base->self_matches = arena_alloc(c->arena, list.n * sizeof(*base->self_matches));
     for (uint32_t i = 0; i < list.n; i++) {
-        base->sums[i] = sum_up(c, &base->spreads[i]);
+        base->sums[i] = sum_up(c, &base->spreads[i], base->counts_outside);
         base->self_matches[i] = matcher_matches(&list.at[i].selector, c->pod->meta.labels, p->syms);
     }
     struct hard_state *state = ARENA_NEW(c->arena, struct hard_state);
@@ -142,7 +155,8 @@ static void change(const struct plugin_instance *p, struct cycle *c, struct hard
     state->node = on->id;
     for (uint32_t i = 0; i < base->n; i++) {
         const struct spread *s = &base->spreads[i];
-        bool included = !s->rows || bitset_test(s->rows, on->id);
+        bool included = !s->rows || (base->counts_outside ? base->sums[i].present[domains_place(&s->domains, on->id)]
+                                                          : bitset_test(s->rows, on->id));
         if (included && matcher_matches(&s->rule->selector, pod->meta.labels, p->syms))
             state->deltas[i] += by;
     }

@@ -21,6 +21,7 @@ struct soft_state {
     struct soft *softs;
     uint64_t *ignored; /* rows that lack a key and score 0; NULL: none */
     uint32_t n_ignored;
+    bool truncates;    /* spread_data */
     bool has_range;    /* these two are known: */
     int64_t min, max;  /* of the scores of all nodes that are not ignored */
 };
@@ -119,6 +120,7 @@ struct verdict spread_pre_score(const struct plugin_instance *p, struct cycle *c
     const struct spread *spreads = spread_compile(p, c, &list, all_keys);
     struct soft_state *state = ARENA_NEW(c->arena, struct soft_state);
     state->n = list.n;
+    state->truncates = ((const struct spread_data *)p->data)->truncates;
     state->softs = ARENA_NEW_N(c->arena, struct soft, list.n);
     if (all_keys)
         find_ignored(c, spreads, list.n, state);
@@ -147,12 +149,18 @@ static int64_t round_half_away(double x)
     return whole + (rest >= 0.5) - (rest <= -0.5);
 }
 
+static int64_t raw_score(const struct soft_state *state, double sum)
+{
+    return state->truncates ? (int64_t)sum : round_half_away(sum);
+}
+
 /* Pods on the node that count, by looking at them. */
 static int64_t count_pods(const struct plugin_instance *p, const struct cycle *c, const struct matcher *selector,
                           const struct node_view *n)
 {
     int64_t count = 0;
-    for (uint32_t i = 0; i < n->n_pods && !matcher_is_empty(selector); i++) {
+    bool counts = !matcher_is_empty(selector) || ((const struct spread_data *)p->data)->counts_all;
+    for (uint32_t i = 0; i < n->n_pods && counts; i++) {
         const struct pod *pod = node_view_pod(n, i);
         count += pod->meta.ns == c->pod->meta.ns && !(pod->flags & POD_TERMINATING) &&
                  matcher_matches(selector, pod->meta.labels, p->syms);
@@ -180,7 +188,7 @@ int64_t spread_score(const struct plugin_instance *p, struct cycle *c, const str
         score += term(soft, s->is_hostname ? count_pods(p, c, &s->rule->selector, n)
                                            : soft->sums[domains_place(&s->domains, n->id)]);
     }
-    return (int64_t)round(score);
+    return raw_score(state, score);
 }
 
 /* ---- All nodes at once ---- */
@@ -204,7 +212,7 @@ static void score_each(struct cycle *c, const struct soft_state *state, int64_t 
     for (uint32_t i = 0; i < state->n; i++)
         add_terms(c, &state->softs[i], sums);
     for (uint32_t i = 0; i < c->n_feasible; i++)
-        scores[i] = is_ignored(state, c->feasible[i]) ? 0 : round_half_away(sums[i]);
+        scores[i] = is_ignored(state, c->feasible[i]) ? 0 : raw_score(state, sums[i]);
 }
 
 /* A score depends on little: the node's domain of one key and how many pods are on its host. Where that
@@ -259,7 +267,7 @@ static int64_t table_score(const struct soft_state *state, uint32_t place, int64
         else if (place)
             score += term(soft, soft->sums[place]);
     }
-    return round_half_away(score);
+    return raw_score(state, score);
 }
 
 static bool fill_table(struct cycle *c, const struct soft_state *state, struct score_table *t)

@@ -28,6 +28,9 @@ const struct pv *volume_by_name(const struct objects *o, const char *name);
 const struct storage_class *class_by_name(const struct objects *o, const struct sym_table *syms, sym name);
 const struct csi_node *csi_node_of(const struct objects *o, const struct node *node);
 
+/* Whether two pods name a disk that they cannot share. */
+bool pods_conflict(struct arena *arena, const struct pod *pod, const struct pod *other);
+
 /* Whether the claim of an ephemeral volume was made for this pod. */
 bool claim_belongs_to(const struct pvc *claim, const struct pod *pod);
 /* Whether a claim is bound and the volume controller has said so. */

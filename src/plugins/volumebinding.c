@@ -14,6 +14,7 @@
 
 #include "plugins/resource_score.h"
 #include "plugins/volume_plan.h"
+#include "sched/era.h"
 #include "sched/volume_decisions.h"
 
 #define NO_STATE "not found"
@@ -149,16 +150,15 @@ static struct verdict filter(const struct plugin_instance *p, struct cycle *c, c
 
 static void reasons(const struct plugin_instance *p, struct cycle *c, struct verdict v, struct reasons *to)
 {
-    static const struct {
+    const struct {
         uint32_t conflict;
         const char *text;
     } texts[] = {
-        { PLAN_NODE_CONFLICT, "node(s) didn't match PersistentVolume's node affinity" },
+        { PLAN_NODE_CONFLICT, p->era->volume_conflict },
         { PLAN_BIND_CONFLICT, "node(s) didn't find available persistent volumes to bind" },
         { PLAN_NO_SPACE, "node(s) did not have enough free storage" },
-        { PLAN_NO_VOLUME, "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)" },
+        { PLAN_NO_VOLUME, p->era->volume_missing },
     };
-    (void)p;
     (void)c;
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         if (v.detail & texts[i].conflict)

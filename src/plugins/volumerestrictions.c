@@ -77,7 +77,7 @@ static bool disks_conflict(struct arena *arena, const struct pod_volume *a, cons
     return a->kind == VOLUME_RBD ? same_image(arena, a, b) : a->names[0] == b->names[0];
 }
 
-static bool pods_conflict(struct arena *arena, const struct pod *pod, const struct pod *other)
+bool pods_conflict(struct arena *arena, const struct pod *pod, const struct pod *other)
 {
     if (other->n_volumes == 0)
         return false;

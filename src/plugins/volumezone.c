@@ -7,6 +7,7 @@
  * not be labelled. */
 #include "base/sort.h"
 #include "plugins/csi_translate.h"
+#include "plugins/legacy.h"
 #include "plugins/volume_shared.h"
 
 #define OTHER_ZONE "node(s) had no available volume zone"
@@ -193,6 +194,37 @@ static struct verdict filter(const struct plugin_instance *p, struct cycle *c, c
     return PASS;
 }
 
+/* Before v1.24: there is no PreFilter, a node without labels takes even what cannot be looked up, and a volume's label is
+ * compared with the node's of the very same name. */
+static struct verdict legacy_filter(const struct plugin_instance *p, struct cycle *c, const struct node_view *n)
+{
+    struct label_set labels = n->node->meta.labels;
+    if (c->pod->n_volumes == 0 || !has_zone_label(p->data, labels))
+        return PASS;
+    struct verdict v = c->state[p->index] ? PASS : prepare(p, c);
+    if (v.code != V_SUCCESS)
+        return v;
+    const struct state *st = CYCLE_STATE(p, c, struct state);
+    for (uint32_t i = 0; i < st->n_rules; i++) {
+        struct zone_rule exact = st->rules[i];
+        exact.ga_key = exact.key;
+        if (!rule_allows(&exact, labels))
+            return verdict_text(V_UNRESOLVABLE, OTHER_ZONE);
+    }
+    return PASS;
+}
+
+static void legacy_filter_block(const struct plugin_instance *p, struct cycle *c, uint64_t *alive)
+{
+    size_t n_words = bitset_words(c->cache->col.n_rows);
+    for (size_t id = c->pod->n_volumes ? bitset_next(alive, n_words, 0) : BITSET_END; id < BITSET_END;
+         id = bitset_next(alive, n_words, id + 1)) {
+        struct node_view view = node_view_of(c->cache, (node_id)id);
+        if (legacy_filter(p, c, &view).code != V_SUCCESS)
+            bitset_clear(alive, id);
+    }
+}
+
 /* ---- Hints ---- */
 
 static enum hint class_added(const struct hint_context *h, const struct pod *waiting, const struct cluster_event *event)
@@ -247,4 +279,12 @@ const struct plugin volumezone_plugin = {
                                              { RES_PERSISTENT_VOLUME_CLAIM, ACT_ADD | ACT_UPDATE, hint_claim },
                                              { RES_PERSISTENT_VOLUME, ACT_ADD | ACT_UPDATE, volume_changed },
                                              { 0 } },
+};
+
+const struct plugin legacy_volumezone_plugin = {
+    .name = "VolumeZone",
+    .init = init,
+    .fini = fini,
+    .filter = legacy_filter,
+    .filter_block = legacy_filter_block,
 };

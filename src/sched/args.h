@@ -84,3 +84,19 @@ struct volume_binding_args {
     const struct shape_point *shape; /* with gate StorageCapacityScoring only */
     uint32_t n_shape;
 };
+
+/* ---- Plugins that only older worlds have; NodeResourcesLeastAllocated, NodeResourcesMostAllocated and
+ * RequestedToCapacityRatio receive a struct scoring_strategy ---- */
+
+/* Keys of labels; their values do not matter. */
+struct node_label_args {
+    const char *const *present, *const *absent;               /* what a node must and must not have */
+    const char *const *prefer_present, *const *prefer_absent; /* what it should and should not have */
+    uint32_t n_present, n_absent, n_prefer_present, n_prefer_absent;
+};
+
+struct service_affinity_args {
+    const char *const *labels;      /* pods of a service go to nodes that agree in these */
+    const char *const *spread_over; /* and spread over the values of these */
+    uint32_t n_labels, n_spread_over;
+};

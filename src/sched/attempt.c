@@ -5,6 +5,7 @@
 
 #include "base/strbuf.h"
 #include "sched/counts.h"
+#include "sched/era.h"
 #include "sched/extender.h"
 #include "sched/memo.h"
 #include "sched/topology.h"
@@ -241,7 +242,7 @@ bool attempt_filter(struct attempt *a)
         a->cycle.absent_status = (struct filter_status){ verdict_text(V_UNRESOLVABLE, text), NULL };
     }
     a->feasible = arena_alloc(a->cycle.arena, a->sched->cache.order.n * sizeof(*a->feasible));
-    bool promised = a->cycle.pod->nominated_node != SYM_EMPTY && !a->wants.all_nodes;
+    bool promised = a->cycle.pod->nominated_node != SYM_EMPTY && !a->wants.all_nodes && !a->cycle.profile->era->keeps_nomination;
     bool found = promised && try_nominated_node(a);
     if (promised)
         measure_mark(&a->measure); /* a promised node is no search */
@@ -358,7 +359,7 @@ bool attempt_filter_with(struct attempt *a, const struct plugin_instance *p, uin
 static struct filter_status status_of(struct cycle *c, const struct memo_view *memo, node_id id)
 {
     struct memo_version now;
-    bool keep = memo_version_of(memo, c, id, &now);
+    bool keep = !c->profile->runs_all_filters && memo_version_of(memo, c, id, &now);
     if (keep && memo_holds(&memo->rows[id].status_for, &now))
         return memo->rows[id].status;
     struct node_view view = node_view_of(c->cache, id);
@@ -472,6 +473,8 @@ void attempt_diagnose(struct attempt *a)
         a->statuses[id] = status;
         if (status.plugin && verdict_rejects(status.verdict))
             a->rejectors |= 1ull << status.plugin->index;
+        for (uint32_t i = 0; i < status.n_several; i++)
+            a->rejectors |= 1ull << status.several[i].plugin->index;
         if (status.plugin && status.verdict.code == V_PENDING)
             a->pending |= 1ull << status.plugin->index;
     }

@@ -7,6 +7,7 @@
  * two equal. */
 #include "sched/attempt.h"
 #include "sched/pod_class.h"
+#include "sched/era.h"
 #include "sched/heap_order.h"
 
 /* How the scores of this attempt come about. */
@@ -345,7 +346,7 @@ static void choose(struct attempt *a, struct scoring s, const struct pod_class *
     attempt_measure_pre_score(a, prepared);
     if (!prepared)
         return;
-    if (s.general == 0) {
+    if (s.general == 0 && c->profile->era->tie_break == TIE_RANDOM) {
         choose_by_class(a, alive, class, n_words);
     } else {
         if (!list)

@@ -1,6 +1,8 @@
 /* sched/explain.c - see explain.h: a trial, and what is kept of it. */
 #include "sched/explain.h"
 
+#include "sched/era.h"
+
 #include "base/sort.h"
 #include "base/strbuf.h"
 #include "sched/trial.h"
@@ -381,6 +383,7 @@ static void tell(struct work *w)
     x->outcome = a->outcome == ATTEMPT_FITS       ? EXPLAINED_FITS
                  : a->outcome == ATTEMPT_REJECTED ? EXPLAINED_REJECTED
                                                   : EXPLAINED_ERROR;
+    x->score_max = a->cycle.profile ? a->cycle.profile->era->score_max : SCORE_MAX;
     x->scored = a->outcome == ATTEMPT_FITS && a->scored;
     x->nominated_used = a->nominated_node_used;
     tell_not_tried(w);

@@ -88,6 +88,7 @@ struct explanation {
     struct explained_plugin *plugins; /* that score, in order */
     uint32_t n_plugins;
     bool scored;
+    int64_t score_max; /* of a plugin, before its weight */
     struct explained_node *nodes; /* compared ones by rank, the chosen one first; not compared ones; refused ones */
     uint32_t n_nodes, n_compared, n_not_compared, n_refused;
     struct explained_group *groups; /* most nodes first */

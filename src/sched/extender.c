@@ -2,6 +2,8 @@
  * extender_preempt.c. */
 #include "sched/extender.h"
 
+#include "sched/era.h"
+
 #include "base/strbuf.h"
 #include "sched/attempt.h"
 
@@ -173,9 +175,9 @@ bool extenders_filter(struct attempt *a)
 /* ---- Prioritize ---- */
 
 /* Wraps around, as upstream's: nobody checks the range of an extender's scores. */
-static int64_t weighted(int64_t score, int64_t weight)
+static int64_t weighted(const struct attempt *a, int64_t score, int64_t weight)
 {
-    return (int64_t)((uint64_t)score * (uint64_t)weight * (SCORE_MAX / EXTENDER_SCORE_MAX));
+    return (int64_t)((uint64_t)score * (uint64_t)weight * (uint64_t)a->cycle.profile->era->extender_scale);
 }
 
 static void add_scores(struct attempt *a, const struct extender *x, const struct extender_answer *answer,
@@ -186,7 +188,7 @@ static void add_scores(struct attempt *a, const struct extender *x, const struct
         if (id == NODE_NONE || index_of_node[id] == 0)
             continue;
         uint32_t at = index_of_node[id] - 1;
-        a->totals[at] = (int64_t)((uint64_t)a->totals[at] + (uint64_t)weighted(answer->scores[i].score, x->weight));
+        a->totals[at] = (int64_t)((uint64_t)a->totals[at] + (uint64_t)weighted(a, answer->scores[i].score, x->weight));
         named[at] = true;
     }
 }

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "sched/attempt.h"
+#include "sched/era.h"
 #include "sched/fit_error.h"
 
 /* Nodes with one and the same status. */
@@ -17,6 +18,8 @@ typedef VEC(struct group) group_vec;
 
 static bool same_status(const struct filter_status *a, const struct filter_status *b)
 {
+    if (a->n_several || b->n_several)
+        return false;
     return a->plugin == b->plugin && a->verdict.detail == b->verdict.detail &&
            a->verdict.text == b->verdict.text;
 }
@@ -101,7 +104,7 @@ const char *attempt_fit_error(struct attempt *a, const char *post_filter)
 {
     struct strbuf text;
     strbuf_init(&text, STRBUF_NO_MAX);
-    if (a->pre_filter_message)
+    if (a->pre_filter_message && !a->cycle.profile->era->counts_pre_filter)
         strbuf_printf(&text, "0/%zu nodes are available: %s.", a->cycle.cache->order.n, a->pre_filter_message);
     else
         fit_error_add(&a->cycle, a->statuses, &text);

@@ -42,6 +42,10 @@ struct verdict verdict_printf(struct cycle *c, enum verdict_code code, const cha
 
 void framework_reasons(struct cycle *c, const struct filter_status *status, struct reasons *to)
 {
+    for (uint32_t i = 0; i < status->n_several; i++)
+        framework_reasons(c, &status->several[i], to);
+    if (status->n_several)
+        return;
     if (status->verdict.text)
         vec_push(&to->texts, status->verdict.text);
     else if (status->plugin && status->plugin->plugin->reasons)
@@ -54,19 +58,42 @@ const char *framework_filter_error(struct cycle *c, const struct filter_status *
                         status->verdict.text ? status->verdict.text : "");
 }
 
+/* What all of them say together; one that cannot be helped by evicting pods decides. */
+static struct filter_status run_all_filters(struct cycle *c, const struct node_view *view)
+{
+    const struct point_plugins *points = &c->profile->points[POINT_FILTER];
+    struct filter_status *failed = ARENA_NEW_N(c->arena, struct filter_status, points->n);
+    struct filter_status all = { .several = failed };
+    for (uint8_t i = 0; i < points->n; i++) {
+        const struct plugin_instance *p = points->at[i];
+        if (c->skip_filter >> p->index & 1)
+            continue;
+        struct verdict v = framework_filter_with(p, c, view);
+        if (v.code == V_SUCCESS)
+            continue;
+        if (!verdict_rejects(v))
+            return (struct filter_status){ .verdict = v, .plugin = p };
+        failed[all.n_several++] = (struct filter_status){ .verdict = v, .plugin = p };
+        all.verdict.code = v.code == V_UNRESOLVABLE || all.verdict.code == V_SUCCESS ? v.code : all.verdict.code;
+    }
+    return all;
+}
+
 /* The first filter that does not pass ends it. */
 static struct filter_status run_filters(struct cycle *c, const struct node_view *view)
 {
     const struct point_plugins *points = &c->profile->points[POINT_FILTER];
+    if (c->profile->runs_all_filters)
+        return run_all_filters(c, view);
     for (uint8_t i = 0; i < points->n; i++) {
         const struct plugin_instance *p = points->at[i];
         if (c->skip_filter >> p->index & 1)
             continue;
         struct verdict v = framework_filter_with(p, c, view);
         if (v.code != V_SUCCESS)
-            return (struct filter_status){ v, p };
+            return (struct filter_status){ .verdict = v, .plugin = p };
     }
-    return (struct filter_status){ PASS, NULL };
+    return (struct filter_status){ .verdict = PASS };
 }
 
 struct filter_status framework_gate(struct cycle *c)
@@ -76,9 +103,9 @@ struct filter_status framework_gate(struct cycle *c)
     for (uint8_t i = 0; i < gates->n; i++) {
         struct verdict v = gates->at[i]->plugin->pre_enqueue(gates->at[i], c);
         if (v.code != V_SUCCESS)
-            return (struct filter_status){ v, gates->at[i] };
+            return (struct filter_status){ .verdict = v, .plugin = gates->at[i] };
     }
-    return (struct filter_status){ PASS, NULL };
+    return (struct filter_status){ .verdict = PASS };
 }
 
 bool framework_respects(const struct cycle *c, const struct pod *nominated)

@@ -137,7 +137,9 @@ struct node_names {
 
 struct filter_status { /* of one node that does not fit */
     struct verdict verdict;
-    const struct plugin_instance *plugin; /* NULL: the framework itself or an extender */
+    const struct plugin_instance *plugin; /* NULL: the framework itself, an extender, or several plugins: */
+    const struct filter_status *several;  /* what each of them said; NULL: there are none */
+    uint32_t n_several;
 };
 
 struct cycle {

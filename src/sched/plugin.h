@@ -27,6 +27,7 @@ enum {
 typedef uint32_t node_id; /* as in cache.h */
 
 struct cycle;
+struct era;
 struct node_names;
 struct node_view;
 struct placement;
@@ -127,6 +128,7 @@ struct plugin_instance {
     uint8_t index;   /* in the profile: bit in masks, slot of the state */
     struct sym_table *syms;
     const struct features *features;
+    const struct era *era; /* of the profile */
 };
 
 /* Feature gates that change what the scheduler and its plugins do; those that are locked, or without effect
@@ -145,6 +147,9 @@ struct features {
     bool dra_device_binding_conditions;
     bool dra_resource_claim_device_status;
     bool dra_filter_timeout;
+    /* Of older worlds: */
+    bool balance_attached_node_volumes;
+    bool csi_migration_aws;
 };
 
 /* ---- Profiles ---- */
@@ -175,6 +180,8 @@ struct profile {
     /* Plugins by index that filter or score, and whose PreFilter or PreScore the profile leaves out; by profile_settle. */
     uint64_t without_pre_filter, without_pre_score;
     int32_t percentage_of_nodes_to_score; /* -1: the global one */
+    bool runs_all_filters;                /* also those after the first that refuses a node: all reasons are told */
+    const struct era *era;                /* era.h */
     bool in_use; /* by a scheduler: what plugins keep is of one cluster */
     struct profile_plan plan; /* of all that, by profile_settle */
 };

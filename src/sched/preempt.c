@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
+#include "sched/era.h"
 #include "sched/extender.h"
 #include "sched/fit_error.h"
 #include "sched/memo.h"
@@ -30,7 +31,8 @@ struct verdict preempt_eligible(struct cycle *c)
     struct node_view view = node_view_of(c->cache, id);
     for (uint32_t i = 0; i < view.n_pods; i++) {
         const struct pod *other = node_view_pod(&view, i);
-        bool leaving = other->flags & POD_TERMINATING && other->flags & POD_DISRUPTED_BY_SCHEDULER;
+        bool leaving = other->flags & POD_TERMINATING &&
+                       (other->flags & POD_DISRUPTED_BY_SCHEDULER || c->profile->era->waits_for_any_leaving);
         if (leaving && other->priority < pod->priority)
             return verdict_text(V_UNSCHEDULABLE, "not eligible due to a terminating pod on the nominated node.");
     }
@@ -376,6 +378,7 @@ struct verdict preempt_find(struct cycle *c, struct preemption_limits limits, st
     node_id *nodes = arena_alloc(c->arena, c->cache->order.n * sizeof(*nodes));
     uint32_t n = potential_nodes(c, nodes);
     ret->n_potential = n;
+    ret->keeps_nomination = c->profile->era->keeps_nomination && (n > 0 || c->pod->nominated_node == SYM_EMPTY);
     if (n == 0)
         return nothing_helps(c, NULL);
     struct filter_status error = try_nodes(c, nodes, n, candidates_wanted(limits, n), ret);

@@ -1,6 +1,7 @@
 /* sched/profile.c - a chapter of plugin.h: what attempts look up of a profile, found out once. */
 #include <assert.h>
 
+#include "sched/era.h"
 #include "sched/plugin.h"
 
 static uint64_t plugins_at(const struct profile *p, enum extension_point point)
@@ -82,6 +83,10 @@ void profile_settle(struct profile *p)
 {
     assert(p->n_instances <= PLUGINS_MAX);
     p->plan = (struct profile_plan){ .settled = true };
+    if (!p->era)
+        p->era = &era_modern;
+    for (uint8_t i = 0; i < p->n_instances; i++)
+        p->instances[i].era = p->era;
     for (uint8_t i = 0; i < p->n_instances; i++)
         check_local(p->instances[i].plugin);
     find_unprepared(p);

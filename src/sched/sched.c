@@ -90,6 +90,7 @@ void sched_free(struct sched *s)
     nominator_fini(&s->nominator);
     pod_classes_free(s->pod_classes);
     memos_free(s->memos);
+    turns_fini(&s->turns);
     cache_fini(&s->cache);
     objects_free(s->objects);
     for (struct map_str_slot *slot = map_str_next(&s->pods, NULL); slot; slot = map_str_next(&s->pods, slot))

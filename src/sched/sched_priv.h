@@ -8,6 +8,7 @@
 #include "sched/measure.h"
 #include "sched/nominate.h"
 #include "sched/preempt.h"
+#include "sched/turns.h"
 
 struct attempt;
 struct sched_decision;
@@ -61,6 +62,7 @@ struct sched {
     struct features features;
     struct sched_metrics *metrics; /* NULL: nothing is measured */
     struct rand rand;
+    struct turns turns;                   /* ties that are broken in turn (era.h) */
     uint32_t start_index;                 /* where the next search for nodes begins; shared by all profiles */
     int32_t percentage_of_nodes_to_score; /* 0: all */
     struct arena arena;                   /* of the cycle under way */

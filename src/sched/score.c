@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "sched/attempt.h"
+#include "sched/era.h"
 #include "sched/extender.h"
 #include "sched/heap_order.h"
 
@@ -63,11 +64,12 @@ static int64_t *score_nodes(struct attempt *a, const struct plugin_instance *p)
 static bool add_weighted(struct attempt *a, const struct plugin_instance *p, int64_t weight, int64_t *scores)
 {
     for (uint32_t i = 0; i < a->n_feasible; i++) {
-        if (scores[i] < 0 || scores[i] > SCORE_MAX)
+        if (scores[i] < 0 || scores[i] > a->cycle.profile->era->score_max)
             return fail(a, arena_printf(a->cycle.arena,
                                         "applying score defaultWeights on Score plugins: plugin \"%s\" returns an "
-                                        "invalid score %lld, it should in the range of [0, 100] after normalizing",
-                                        p->plugin->name, (long long)scores[i]));
+                                        "invalid score %lld, it should in the range of [0, %lld] after normalizing",
+                                        p->plugin->name, (long long)scores[i],
+                                        (long long)a->cycle.profile->era->score_max));
         scores[i] *= weight;
         a->totals[i] += scores[i];
     }
@@ -122,6 +124,8 @@ bool attempt_score(struct attempt *a)
     attempt_measure_score(a, scored);
     if (scored)
         extenders_prioritize(a);
+    for (uint32_t i = 0; points->n == 0 && a->sched->n_extenders == 0 && i < a->n_feasible; i++)
+        a->totals[i] = c->profile->era->total_without_scores;
     return scored;
 }
 
@@ -151,6 +155,13 @@ static uint32_t first_in_heap_order(const struct attempt *a, int64_t best)
     return chosen;
 }
 
+/* Of the best nodes another one each time. */
+static uint32_t next_in_turn(struct attempt *a, int64_t best)
+{
+    bool by_name = a->cycle.profile->era->tie_break == TIE_ROUND_ROBIN_BY_NAME;
+    return turns_take(&a->sched->turns, a->cycle.cache, a->feasible, a->totals, a->n_feasible, best, by_name);
+}
+
 void attempt_select(struct attempt *a)
 {
     assert(a->totals);
@@ -158,6 +169,7 @@ void attempt_select(struct attempt *a)
     for (uint32_t i = 0; i < a->n_feasible; i++)
         if (a->totals[i] > best)
             best = a->totals[i];
-    a->chosen = first_in_heap_order(a, best);
+    bool by_chance = a->cycle.profile->era->tie_break == TIE_RANDOM;
+    a->chosen = by_chance ? first_in_heap_order(a, best) : next_in_turn(a, best);
     a->node = a->feasible[a->chosen];
 }

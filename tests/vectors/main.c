@@ -16,6 +16,8 @@ enum { MISMATCHES_SHOWN = 10, LINE_BYTES_MAX = 64 << 20 };
 
 #define SCHEDULING { check_requests, check_effective, check_scheduling }
 
+#define LEGACY { check_legacy_start, check_scheduling }
+
 static const struct vector_family families[] = {
     { "codec", { check_codec, check_typed } },
     { "codec-unknown", { check_codec_unknown, check_typed_lenient } },
@@ -42,6 +44,12 @@ static const struct vector_family families[] = {
     { "gates", SCHEDULING },
     { "mixed", SCHEDULING },
     { "config", SCHEDULING },
+    { "default-provider", LEGACY },
+    { "autoscaler-provider", LEGACY },
+    { "policy-predicates", LEGACY },
+    { "policy-priorities", LEGACY },
+    { "policy-mixed", LEGACY },
+    { "policy-invalid", { check_legacy_start } },
     { NULL, { NULL } },
 };
 

@@ -10,7 +10,11 @@
 #include <yyjson.h>
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "base/str.h"
+
+struct setup;
+struct sym_table;
 
 struct vector_case {
     yyjson_val *record;
@@ -62,3 +66,9 @@ void check_patches(struct vector_case *c);
 void check_apply(struct vector_case *c);
 void check_effective(struct vector_case *c);
 void check_scheduling(struct vector_case *c);
+void check_legacy_start(struct vector_case *c);
+
+/* Whether the record is of the families about Policy files and providers; what it starts with. */
+bool vector_is_legacy(const struct vector_case *c);
+enum err_code vector_legacy_setup(struct vector_case *c, struct setup *s, struct sym_table *syms,
+                                  struct err *e) ERR_MUST_CHECK;
