@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { SECONDS_MAX = 60 };
@@ -29,6 +30,19 @@ void test_fail(const char *file, int line, const char *format, ...)
     exit(1);
 }
 
+int test_slowdown(void)
+{
+    const char *factor = getenv("TEST_SLOWDOWN");
+    return factor ? atoi(factor) : 1;
+}
+
+double test_cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return ((double)t.tv_sec + (double)t.tv_nsec / 1e9) / test_slowdown();
+}
+
 /* NULL, or how it failed. */
 static const char *run_test(const struct test *t)
 {
@@ -40,9 +54,7 @@ static const char *run_test(const struct test *t)
         exit(2);
     }
     if (child == 0) {
-        /* ASan and TSan make everything several times slower: give them room. */
-        const char *factor = getenv("TEST_SLOWDOWN");
-        alarm((unsigned)(SECONDS_MAX * (factor ? atoi(factor) : 1)));
+        alarm((unsigned)(SECONDS_MAX * test_slowdown()));
         t->run();
         exit(0);
     }

@@ -17,6 +17,10 @@ struct test {
 };
 
 void test_register(struct test *t);
+/* How many times slower everything is than usual: ASan and TSan need room. */
+int test_slowdown(void);
+/* That this test has used, divided by the slowdown: for bounds on work that no other program can move. */
+double test_cpu_seconds(void);
 /* Prints the message and ends the test as failed. */
 _Noreturn void test_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -25,8 +25,9 @@ MAY_INCLUDE = {
     "config": {"api", "codec", "forms", "sched", "plugins"},
     "insight": {"api", "codec", "forms", "sched", "plugins", "config"},
     "controllers": OBJECTS | {"apply", "apiserver", "rules", "client", "http", "store"},
+    "hollow": OBJECTS | {"apiserver", "client", "controllers", "http", "rules", "store"},
     "sim": OBJECTS | {"forms", "http", "store", "sched", "plugins", "config", "insight"},
-    "daemon": OBJECTS | {"forms", "http", "store", "client", "sched", "plugins", "apiserver", "config", "controllers", "insight"},
+    "daemon": OBJECTS | {"forms", "http", "store", "client", "sched", "plugins", "apiserver", "config", "controllers", "hollow", "insight"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 

@@ -18,7 +18,6 @@ ALLOWED = {
     "field": "schema tables", "type": "schema tables", "resource": "schema tables", "union_rule": "schema tables",
     "union_member": "schema tables", "wire": "schema tables: filled by tools/schema_gen.py",
     # what a daemon puts together with the scheduler
-    "sched_counts": "the daemon's",
     "store_facts": "for the metrics of an API server",
     "dynamic_resources_args": "devices are not allocated yet",
     # tests and measurements
@@ -29,6 +28,7 @@ ALLOWED = {
     "stamp": "compared as bytes", "source_in.id2": "filled by a table of offsets",
     "scheduler_flags": "filled by a table of offsets; flags of the daemon are read there",
     "apiserver_flags": "filled by a table of offsets",
+    "controllers_flags": "filled by a table of offsets",
     "scheduler_tls": "the daemon's",
     "profile.weights": "filled by a function that is given the array",
 }

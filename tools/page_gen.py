@@ -86,4 +86,5 @@ def main():
     pathlib.Path(out).write_text(text, encoding="ascii")
 
 
-main()
+if __name__ == "__main__":
+    main()

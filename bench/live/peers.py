@@ -29,7 +29,7 @@ current-context: admin
 """
 SCHEDULER = """apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
-clientConnection: {kubeconfig: %s, qps: 5000, burst: 5000, contentType: application/vnd.kubernetes.protobuf}
+clientConnection: {kubeconfig: %s, qps: 1000000, burst: 1000000, contentType: application/vnd.kubernetes.protobuf}
 leaderElection: {leaderElect: false}
 """
 AUDIT = """apiVersion: audit.k8s.io/v1

@@ -238,6 +238,12 @@ void stored_trim(struct stored *o)
         drop_value(LIST_ITEM(n, struct forms, node));
 }
 
+void stored_drop_value(struct store_item *item)
+{
+    if (item->attached)
+        drop_value((struct forms *)item->attached);
+}
+
 /* ---- What selectors see, in one block ---- */
 
 static size_t labels_bytes(struct labels l)

@@ -42,6 +42,8 @@ const struct resource *stored_row(const struct resource *r);
 const struct value *stored_value(struct stored *o, const struct resource *r, struct store_item *item);
 /* Values that were returned may be gone: when the store is polled, and by whoever goes through very many objects. */
 void stored_trim(struct stored *o);
+/* Nobody looks at the value of this item any more: it is not current. What was returned of it is void; it can be asked for again. */
+void stored_drop_value(struct store_item *item);
 /* What selectors see of it under this resource. */
 const struct selectable *stored_selectable(struct stored *o, const struct resource *r, struct store_item *item);
 /* Its whole protobuf form, of the stored type; not for kinds that have none. */

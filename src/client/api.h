@@ -31,6 +31,7 @@ struct api_request {
     const char *media_type; /* of the body; NULL: it has none */
     struct str body;
     int64_t timeout_ms; /* for the whole of it; 0: none */
+    const char *accept; /* forms of the answer that are wanted; NULL: those that are usual here */
 };
 
 enum { API_ANSWER_BYTES_MAX = 64 << 20 }; /* of a body that is read as a whole; lists come in pages */

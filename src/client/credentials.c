@@ -297,6 +297,12 @@ void credentials_leave(struct credentials_waiter *w)
         list_remove(&w->node);
 }
 
+void credentials_set_token(struct credentials *c, struct str token)
+{
+    take_token(c, token);
+    c->version++;
+}
+
 uint64_t credentials_version(const struct credentials *c)
 {
     return c->version;

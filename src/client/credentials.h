@@ -46,6 +46,9 @@ bool credentials_ready(struct credentials *c, struct credentials_waiter *w);
 /* May be called at any time. */
 void credentials_leave(struct credentials_waiter *w);
 
+/* From now on with this token, instead of the one that there was. */
+void credentials_set_token(struct credentials *c, struct str token);
+
 /* Which ones they are, for credentials_refused. */
 uint64_t credentials_version(const struct credentials *c);
 /* Adds the headers of a request. */

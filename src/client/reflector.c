@@ -104,7 +104,7 @@ static void synced(struct reflector *r)
 {
     r->version_is_gone = false;
     r->has_synced = true;
-    give(r, REFLECTED_SYNCED, NULL);
+    give(r, REFLECTED_SYNCED, &(struct watch_object){ .version = strbuf_str(&r->version) });
 }
 
 static void stop_call(struct reflector *r)
@@ -354,7 +354,7 @@ static void ask_page(struct reflector *r)
         api_add_escaped(&target, strbuf_str(&r->token));
     }
     struct api_request request = { .lane = API_LANE_READ, .method = "GET", .target = strbuf_str(&target),
-                                   .timeout_ms = PAGE_TIMEOUT_MS };
+                                   .accept = r->o.accept, .timeout_ms = PAGE_TIMEOUT_MS };
     r->call = r->o.api->send(r->o.api->context, &request, on_page, r);
     strbuf_fini(&target);
 }
@@ -427,7 +427,8 @@ static void open_watch(struct reflector *r)
     if (listing)
         STRBUF_ADD_LIT(&target, "&resourceVersionMatch=NotOlderThan&sendInitialEvents=true");
     strbuf_printf(&target, "&timeout=%um%us&timeoutSeconds=%u&watch=true", seconds / 60, seconds % 60, seconds);
-    struct api_request request = { .lane = API_LANE_READ, .method = "GET", .target = strbuf_str(&target) };
+    struct api_request request = { .lane = API_LANE_READ, .method = "GET", .target = strbuf_str(&target),
+                                   .accept = r->o.accept };
     r->status = 0;
     r->broken = false;
     r->opened_ms = clock_mono_ms(r->o.clock);
@@ -502,6 +503,7 @@ struct reflector *reflector_new(const struct reflector_options *o)
     arena_init(&r->scratch);
     r->o.path = arena_cstr(&r->texts, str_of(o->path));
     r->o.selector = o->selector ? arena_cstr(&r->texts, str_of(o->selector)) : NULL;
+    r->o.accept = o->accept ? arena_cstr(&r->texts, str_of(o->accept)) : NULL;
     r->internal_ms = INT64_MIN;
     rand_init(&r->rand, o->seed);
     strbuf_init(&r->version, VERSION_BYTES_MAX);

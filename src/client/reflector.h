@@ -20,7 +20,7 @@ struct reflector;
 enum reflected {
     REFLECTED_LIST,    /* a list begins: what is not in it is gone when it ends */
     REFLECTED_LISTED,  /* an object of the list */
-    REFLECTED_SYNCED,  /* the list has ended */
+    REFLECTED_SYNCED,  /* the list has ended; of the object only the version is there, that of the list */
     REFLECTED_SET,     /* an object is new or has changed */
     REFLECTED_REMOVED, /* an object is gone; this is its last state */
 };
@@ -37,6 +37,7 @@ struct reflector_options {
     const struct clock *clock;
     const char *path;     /* "/api/v1/pods" */
     const char *selector; /* of the query, escaped: "fieldSelector=..."; NULL: none */
+    const char *accept;   /* of the requests (api.h) */
     bool no_streaming;    /* lists come in pages from the start */
     bool may_be_missing;  /* a server that does not know of such objects (404) has none of them; it is asked again */
     struct reflector_sink sink;

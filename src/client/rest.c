@@ -321,7 +321,7 @@ static void fill_headers(struct call *call, struct headers *h)
 {
     struct rest *r = call->rest;
     struct arena *a = &call->arena;
-    headers_add(h, a, STR("accept"), str_of(r->accept));
+    headers_add(h, a, STR("accept"), str_of(call->request.accept ? call->request.accept : r->accept));
     headers_add(h, a, STR("user-agent"), str_of(r->user_agent));
     if (call->request.media_type)
         headers_add(h, a, STR("content-type"), str_of(call->request.media_type));
@@ -458,6 +458,7 @@ static struct call *call_new(struct rest *r, const struct api_request *request)
     call->request = *request;
     call->request.method = arena_cstr(a, str_of(request->method));
     call->request.media_type = request->media_type ? arena_cstr(a, str_of(request->media_type)) : NULL;
+    call->request.accept = request->accept ? arena_cstr(a, str_of(request->accept)) : NULL;
     call->request.body = arena_str(a, request->body);
     call->url = str_of(arena_printf(a, "%s%.*s", r->base_url, STR_ARG(request->target)));
     call->retry_ms = -1;
@@ -547,6 +548,11 @@ void rest_cancel_all(struct rest *r)
         cancel(r, slot->key);
     loop_task_stop(&r->pump);
     loop_timer_stop(r->loop, &r->rate_timer);
+}
+
+void rest_set_token(struct rest *r, struct str token)
+{
+    credentials_set_token(r->credentials, token);
 }
 
 const struct api *rest_api(const struct rest *r)

@@ -66,6 +66,9 @@ ERR_MUST_CHECK enum err_code rest_new(const struct client_config *config, const 
 /* Lives as long as the rest. */
 const struct api *rest_api(const struct rest *r);
 
+/* From the next request on with this token; the configuration had one. */
+void rest_set_token(struct rest *r, struct str token);
+
 /* All calls are cancelled: none of their functions is called any more. `stopped` follows when all connections are
  * gone. */
 void rest_stop(struct rest *r, void (*stopped)(void *context), void *context);

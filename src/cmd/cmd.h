@@ -19,8 +19,8 @@ struct command {
     int (*run)(const struct command *c, int argc, char **argv);
 };
 
-extern const struct command apiserver_command, bench_command, decode_command, explain_command, replay_command,
-    scheduler_command, simulate_command, store_command, version_command;
+extern const struct command apiserver_command, bench_command, controllers_command, decode_command, explain_command, node_command,
+    replay_command, scheduler_command, simulate_command, store_command, version_command;
 /* Under the name of etcd. */
 int etcd_run(int argc, char **argv);
 

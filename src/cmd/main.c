@@ -8,8 +8,10 @@
 static const struct command *const commands[] = {
     &apiserver_command,
     &bench_command,
+    &controllers_command,
     &decode_command,
     &explain_command,
+    &node_command,
     &replay_command,
     &scheduler_command,
     &simulate_command,
@@ -34,7 +36,7 @@ static void add_usage(struct strbuf *to)
     STRBUF_ADD_LIT(to, "berth places pods: kube-scheduler's decisions, in one small program.\n\n"
                        "usage: berth COMMAND [options]\n\n");
     for (size_t i = 0; i < N_COMMANDS; i++)
-        strbuf_printf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+        strbuf_printf(to, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
     STRBUF_ADD_LIT(to, "\n'berth COMMAND --help' explains one, with examples.\n");
 }
 
@@ -89,6 +91,8 @@ int main(int argc, char **argv)
         return scheduler_command.run(&scheduler_command, argc, argv);
     if (argc > 0 && is_called(argv[0], "kube-apiserver"))
         return apiserver_command.run(&apiserver_command, argc, argv);
+    if (argc > 0 && is_called(argv[0], "kube-controller-manager"))
+        return controllers_command.run(&controllers_command, argc, argv);
     if (argc > 0 && is_called(argv[0], "etcd"))
         return etcd_run(argc, argv);
     if (argc < 2)

@@ -344,6 +344,12 @@ static const struct flag global[] = {
 };
 
 static const struct flag berth[] = {
+    ROW(STRING, cluster_signing_cert_file, "cluster-signing-cert-file", NULL,
+        "Certificate of the authority that signs CertificateSigningRequests for kubernetes.io signers, as kube-controller-manager's. "
+        "Without it and --cluster-signing-key-file nothing is signed."),
+    ROW(DURATION, cluster_signing_duration_ns, "cluster-signing-duration", "8760h0m0s",
+        "How long certificates are good that are signed; requests may ask for less."),
+    ROW(STRING, cluster_signing_key_file, "cluster-signing-key-file", NULL, "Key of --cluster-signing-cert-file."),
     ROW(STRINGS, controllers, "controllers", "*",
         "Built-in loops that run: * for all, NAME to add one, -NAME to leave one out, nothing (--controllers=) for "
         "none, as beside a kube-controller-manager. Names are those of kube-controller-manager. Beside berth's place holder "
@@ -351,6 +357,16 @@ static const struct flag berth[] = {
     ROW(STRING, data_dir, "data-dir", NULL,
         "Folder of the store; made when it is not there. Without it that of berth's place holder for etcd, if one is at "
         "--etcd-servers, otherwise berth/apiserver below the user's state directory, XDG_STATE_HOME or ~/.local/state."),
+    ROW(STRING, hollow_events, "hollow-events", "auto",
+        "Whether hollow nodes write a kubelet's Events about containers: true, false, or auto, which is up to 100 nodes: three "
+        "Events a container are more than half of all writes."),
+    ROW(DURATION, hollow_job_duration_ns, "hollow-job-duration", "1s",
+        "How long pods of Jobs run on hollow nodes, unless their annotation berth.dev/run-seconds says otherwise."),
+    ROW(STRING, hollow_node_file, "hollow-node-file", NULL,
+        "File that says which hollow nodes there are: shapes, counts, zones, labels, taints, images, extended resources, CSI drivers."),
+    ROW(INT, hollow_nodes, "hollow-nodes", NULL,
+        "How many hollow nodes there are, which have heartbeats and run pods without a machine: node-0 and so on, of 4 CPUs, "
+        "16Gi and 110 pods, in three zones."),
     ROW(BOOL, memory, "memory", NULL,
         "Keeps everything in memory: nothing is written, and nothing is left when the server ends."),
     ROW(BOOL, relaxed_durability, "relaxed-durability", NULL,

@@ -81,8 +81,11 @@ struct apiserver_flags {
     struct str version;
     /* Berth */
     struct flag_strings controllers;
+    struct str cluster_signing_cert_file, cluster_signing_key_file;
+    int64_t cluster_signing_duration_ns;
     struct flag_strings etcd_servers;
-    struct str data_dir;
+    struct str data_dir, hollow_events, hollow_node_file;
+    int64_t hollow_job_duration_ns, hollow_nodes;
     bool memory, relaxed_durability;
     /* Values of flags that nothing looks at, for those who list them. */
     union apiserver_idle_value idle[APISERVER_IDLE_MAX];

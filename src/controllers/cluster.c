@@ -4,8 +4,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "apiserver/operation.h"
-#include "base/list.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "codec/json.h"
@@ -22,7 +20,7 @@ struct subscriber {
 };
 
 struct cluster {
-    struct apiserver *server;
+    struct cluster_backend backend;
     struct loop *loop;
     struct stored *objects;
     struct store_watch place;
@@ -31,13 +29,11 @@ struct cluster {
     char **prefixes;
     size_t n_prefixes;
     VEC(struct subscriber) subscribers;
-    struct list jobs;
-    uint32_t n_under_way;
 };
 
 /* ---- Rows of keys ---- */
 
-static bool has_objects(const struct resource *r)
+bool cluster_has_objects(const struct resource *r)
 {
     return r->served && r->type && r->verbs & VERB_WATCH && convert_stored_type(r->type) == r->type;
 }
@@ -50,7 +46,7 @@ static void learn_prefixes(struct cluster *c)
     map_str_init(&c->rows);
     for (size_t i = 0; i < schema_n_resources; i++) {
         const struct resource *r = &schema_resources[i];
-        if (!has_objects(r))
+        if (!cluster_has_objects(r))
             continue;
         struct str prefix = str_from(stored_prefix(&a, r, STR("")), sizeof(REGISTRY) - 1);
         char *copy = c->prefixes[c->n_prefixes++] = mem_alloc(prefix.n);
@@ -89,13 +85,12 @@ const struct resource *cluster_resource_of_kind(struct str api_version, struct s
 
 /* ---- Life ---- */
 
-struct cluster *cluster_new(struct apiserver *s, struct loop *l, struct stored *objects)
+struct cluster *cluster_over(struct loop *l, struct stored *objects, const struct cluster_backend *b)
 {
     struct cluster *c = mem_zalloc(sizeof(*c));
-    c->server = s;
+    c->backend = *b;
     c->loop = l;
     c->objects = objects;
-    list_init(&c->jobs);
     learn_prefixes(c);
     return c;
 }
@@ -104,6 +99,7 @@ void cluster_free(struct cluster *c)
 {
     if (!c)
         return;
+    c->backend.free(c->backend.own_context);
     map_str_fini(&c->rows);
     for (size_t i = 0; i < c->n_prefixes; i++)
         free(c->prefixes[i]);
@@ -172,7 +168,7 @@ static void tell_initial(struct cluster *c)
     arena_init(&a);
     for (size_t i = 0; i < schema_n_resources; i++) {
         const struct resource *r = &schema_resources[i];
-        if (has_objects(r))
+        if (cluster_has_objects(r))
             tell_all_of(c, &a, r);
         arena_reset(&a);
     }
@@ -189,6 +185,8 @@ static void tell(struct cluster *c, const struct store_event *ev)
         if (s->begun && wants(s, r))
             s->changed(s->context, r, ev->item, ev->prev);
     }
+    if (ev->prev) /* the log keeps its bytes; the value would be several times as much */
+        stored_drop_value(ev->prev);
 }
 
 static void find_place(struct cluster *c)
@@ -248,137 +246,29 @@ struct store_item *cluster_item(struct cluster *c, const struct resource *r, str
     return item;
 }
 
-/* ---- Writes ---- */
-
-/* Begun from the loop, so that its end never comes from within cluster_begin. */
-struct job {
-    struct list_node node;
-    struct loop_task task;
-    struct cluster *cluster;
-    struct cluster_call call;
-    struct arena arena;
-    struct operation op;
-};
-
-static bool has_cause(const struct operation *op, const char *reason)
-{
-    for (uint32_t i = 0; i < op->n_causes; i++)
-        if (str_is(op->causes[i].reason, reason))
-            return true;
-    return false;
-}
-
-static void job_done(struct operation *op)
-{
-    struct job *j = op->context;
-    list_remove(&j->node);
-    j->cluster->n_under_way--;
-    struct cluster_outcome o = { .code = op->err.code, .message = op->err.message, .item = op->item,
-                                 .namespace_ends = has_cause(op, "NamespaceTerminating") };
-    if (j->call.answered)
-        j->call.answered(j->call.context, &o);
-    if (j->call.done)
-        j->call.done(j->call.context, o.code, o.message);
-    operation_fini(op);
-    arena_fini(&j->arena);
-    free(j);
-}
-
-static const struct user *user_of(struct job *j)
-{
-    struct str *groups = ARENA_NEW_N(&j->arena, struct str, 3);
-    groups[0] = STR("system:serviceaccounts");
-    groups[1] = STR("system:serviceaccounts:kube-system");
-    groups[2] = STR(GROUP_AUTHENTICATED);
-    struct user *u = ARENA_NEW(&j->arena, struct user);
-    const char *name = arena_printf(&j->arena, "system:serviceaccount:kube-system:%s", j->call.controller);
-    *u = (struct user){ .name = str_of(name), .groups = { groups, 3 } };
-    return u;
-}
-
-static const struct subresource *find_sub(const struct resource *r, const char *name)
-{
-    for (const struct subresource *s = r->subresources; name && s && s->name; s++)
-        if (strcmp(s->name, name) == 0)
-            return s;
-    return NULL;
-}
-
-static void run_job(struct loop_task *t)
-{
-    struct job *j = LIST_ITEM(t, struct job, task);
-    struct operation *op = &j->op;
-    switch (j->call.verb) {
-    case CLUSTER_CREATE:
-        registry_create(op);
-        return;
-    case CLUSTER_UPDATE:
-        registry_update(op);
-        return;
-    case CLUSTER_PATCH_MERGE:
-    case CLUSTER_PATCH_STRATEGIC:
-        op->patch_form = j->call.verb == CLUSTER_PATCH_MERGE ? PATCH_FORM_MERGE : PATCH_FORM_STRATEGIC;
-        registry_patch(op);
-        return;
-    case CLUSTER_DELETE:
-        registry_delete(op);
-    }
-}
-
-static void copy_call(struct job *j, const struct cluster_call *call)
-{
-    struct arena *a = &j->arena;
-    struct operation *op = &j->op;
-    op->resource = call->resource;
-    op->subresource = find_sub(call->resource, call->subresource);
-    op->namespace = arena_str(a, call->namespace);
-    op->name = arena_str(a, call->name);
-    op->user_agent = str_of(arena_cstr(a, str_of(call->controller)));
-    op->body = arena_str(a, call->patch);
-    if (call->object) {
-        struct value *v = ARENA_NEW(a, struct value);
-        *v = value_copy(a, call->object);
-        op->object = v;
-    }
-    if (call->uid.n)
-        op->delete.uid = arena_str(a, call->uid);
-    if (call->resource_version.n)
-        op->delete.resource_version = arena_str(a, call->resource_version);
-    if (call->propagation)
-        op->delete.propagation_policy = str_of(call->propagation);
-    op->delete.has_grace_period = call->at_once; /* of zero seconds */
-}
+/* ---- What is carried out elsewhere ---- */
 
 void cluster_begin(struct cluster *c, const struct cluster_call *call)
 {
-    struct job *j = mem_zalloc(sizeof(*j));
-    arena_init(&j->arena);
-    j->cluster = c;
-    j->call = *call;
-    operation_init(&j->op, c->server, &j->arena);
-    copy_call(j, call);
-    j->op.user = user_of(j);
-    j->op.done = job_done;
-    j->op.context = j;
-    j->task.run = run_job;
-    c->n_under_way++;
-    list_push(&c->jobs, &j->node);
-    loop_defer(c->loop, &j->task);
+    c->backend.begin(c->backend.own_context, call);
 }
 
 void cluster_stop(struct cluster *c)
 {
-    struct list_node *n;
-    while ((n = list_first(&c->jobs))) {
-        struct job *j = LIST_ITEM(n, struct job, node);
-        loop_task_stop(&j->task);
-        err_init(&j->op.err, &j->arena);
-        err_set(&j->op.err, ERR_UNAVAILABLE, "the server ends");
-        job_done(&j->op);
-    }
+    c->backend.stop(c->backend.own_context);
 }
 
 uint32_t cluster_n_under_way(const struct cluster *c)
 {
-    return c->n_under_way;
+    return c->backend.n_under_way(c->backend.own_context);
+}
+
+bool cluster_is_gone(struct cluster *c, const struct cluster_object *o)
+{
+    return !c->backend.is_gone || c->backend.is_gone(c->backend.own_context, o);
+}
+
+bool cluster_is_swept(struct cluster *c, struct str namespace)
+{
+    return !c->backend.is_swept || c->backend.is_swept(c->backend.own_context, namespace);
 }

@@ -6,13 +6,21 @@
 #include "base/str.h"
 
 const struct controller_row controller_rows[] = {
+    { "bootstrap-signer-controller", bootstrap_signer_start, bootstrap_signer_stop, .only_by_name = true },
+    { "certificatesigningrequest-approving-controller", csr_approving_start, csr_approving_stop },
+    { "certificatesigningrequest-cleaner-controller", csr_cleaner_start, csr_cleaner_stop },
+    { "certificatesigningrequest-signing-controller", csr_signing_start, csr_signing_stop },
     { "clusterrole-aggregation-controller", role_aggregation_start, role_aggregation_stop },
     { "cronjob-controller", cronjob_controller_start, cronjob_controller_stop },
+    { "daemonset-controller", daemonset_controller_start, daemonset_controller_stop },
     { "deployment-controller", deployment_controller_start, deployment_controller_stop },
     { "disruption-controller", disruption_controller_start, disruption_controller_stop },
     { "endpoints-controller", endpoints_controller_start, endpoints_controller_stop },
     { "endpointslice-controller", endpointslice_controller_start, endpointslice_controller_stop },
+    { "endpointslice-mirroring-controller", endpointslice_mirroring_start, endpointslice_mirroring_stop },
+    { "ephemeral-volume-controller", ephemeral_volume_start, ephemeral_volume_stop },
     { "garbage-collector-controller", garbage_collector_start, garbage_collector_stop },
+    { "horizontal-pod-autoscaler-controller", horizontal_controller_start, horizontal_controller_stop },
     { "job-controller", job_controller_start, job_controller_stop },
     { "namespace-controller", namespace_controller_start, namespace_controller_stop },
     { "node-lifecycle-controller", node_lifecycle_start, node_lifecycle_stop },
@@ -28,7 +36,9 @@ const struct controller_row controller_rows[] = {
     { "serviceaccount-token-controller", token_secrets_start, token_secrets_stop },
     { "statefulset-controller", statefulset_controller_start, statefulset_controller_stop },
     { "taint-eviction-controller", taint_eviction_start, taint_eviction_stop },
+    { "token-cleaner-controller", token_cleaner_start, token_cleaner_stop, .only_by_name = true },
     { "ttl-after-finished-controller", ttl_controller_start, ttl_controller_stop },
+    { "ttl-controller", node_ttl_start, node_ttl_stop },
     { 0 },
 };
 
@@ -48,13 +58,21 @@ static bool names(const char *word, const char *name)
     static const struct {
         const char *alias, *name;
     } aliases[] = {
+        { "bootstrapsigner", "bootstrap-signer-controller" },
         { "clusterrole-aggregation", "clusterrole-aggregation-controller" },
         { "cronjob", "cronjob-controller" },
+        { "csrapproving", "certificatesigningrequest-approving-controller" },
+        { "csrcleaner", "certificatesigningrequest-cleaner-controller" },
+        { "csrsigning", "certificatesigningrequest-signing-controller" },
+        { "daemonset", "daemonset-controller" },
         { "deployment", "deployment-controller" },
         { "disruption", "disruption-controller" },
         { "endpoint", "endpoints-controller" },
         { "endpointslice", "endpointslice-controller" },
+        { "endpointslicemirroring", "endpointslice-mirroring-controller" },
+        { "ephemeral-volume", "ephemeral-volume-controller" },
         { "garbagecollector", "garbage-collector-controller" },
+        { "horizontalpodautoscaling", "horizontal-pod-autoscaler-controller" },
         { "job", "job-controller" },
         { "namespace", "namespace-controller" },
         { "nodelifecycle", "node-lifecycle-controller" },
@@ -69,12 +87,22 @@ static bool names(const char *word, const char *name)
         { "serviceaccount", "serviceaccount-controller" },
         { "serviceaccount-token", "serviceaccount-token-controller" },
         { "statefulset", "statefulset-controller" },
+        { "tokencleaner", "token-cleaner-controller" },
+        { "ttl", "ttl-controller" },
         { "ttl-after-finished", "ttl-after-finished-controller" },
     };
     for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
         if (strcmp(word, aliases[i].alias) == 0)
             return strcmp(name, aliases[i].name) == 0;
     return strcmp(word, name) == 0;
+}
+
+static bool is_on_by_default(const char *name)
+{
+    for (const struct controller_row *r = controller_rows; r->name; r++)
+        if (r->only_by_name && names(name, r->name))
+            return false;
+    return true;
 }
 
 bool controllers_chooses(const char *const *choice, const char *name)
@@ -88,17 +116,20 @@ bool controllers_chooses(const char *const *choice, const char *name)
             return false;
         star |= strcmp(*c, "*") == 0;
     }
-    return star;
+    return star && is_on_by_default(name);
+}
+
+bool controllers_knows(const char *name)
+{
+    for (const struct controller_row *r = controller_rows; r->name; r++)
+        if (names(name, r->name))
+            return true;
+    return false;
 }
 
 static bool is_known(const char *word)
 {
-    if (strcmp(word, "*") == 0)
-        return true;
-    for (const struct controller_row *r = controller_rows; r->name; r++)
-        if (names(*word == '-' ? word + 1 : word, r->name))
-            return true;
-    return false;
+    return strcmp(word, "*") == 0 || controllers_knows(*word == '-' ? word + 1 : word);
 }
 
 enum err_code controllers_new(const struct controllers_options *o, struct controllers **ret_controllers, struct err *e)
@@ -110,7 +141,15 @@ enum err_code controllers_new(const struct controllers_options *o, struct contro
     c->pods = pod_index_new(o->cluster);
     c->replica_sets = owned_index_new(o->cluster, stored_resource("replicasets", "apps"));
     c->events = events_new(o->cluster);
-    struct controller_context context = { o->cluster, o->root_ca_pem, c->pods, c->replica_sets, c->events, o->tokens };
+    struct controller_context context = { .cluster = o->cluster,
+                                          .root_ca_pem = o->root_ca_pem,
+                                          .pods = c->pods,
+                                          .replica_sets = c->replica_sets,
+                                          .events = c->events,
+                                          .tokens = o->tokens,
+                                          .access = o->access,
+                                          .signing = o->signing,
+                                          .queues = o->queues };
     for (const struct controller_row *r = controller_rows; r->name; r++)
         if (controllers_chooses(o->choice, r->name)) {
             c->rows[c->n] = r;

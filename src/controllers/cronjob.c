@@ -363,6 +363,7 @@ void *cronjob_controller_start(const struct controller_context *x)
     c->cluster = x->cluster;
     c->events = x->events;
     c->queue = work_queue_new(cluster_loop(x->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, x->queues, "cronjob");
     arena_init(&c->zones_arena);
     map_str_init(&c->zones);
     cluster_watch(x->cluster, cronjob_resource(), cronjob_has_changed, c);

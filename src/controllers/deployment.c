@@ -398,6 +398,7 @@ void *deployment_controller_start(const struct controller_context *context)
     c->deployments = owned_index_new(c->cluster, c->resource);
     c->selectors = owner_index_new();
     c->queue = work_queue_new(cluster_loop(c->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, context->queues, "deployment");
     c->control = (struct pod_control){ c->cluster, c->events, CONTROLLER };
     pod_index_watch(c->deployments, deployment_changed, c);
     pod_index_watch(c->replica_sets, set_changed, c);

@@ -71,22 +71,51 @@ static size_t pods_of(struct disruption_controller *c, struct str namespace, con
     return kept;
 }
 
+static void add_requirement(struct strbuf *to, const struct value *requirement)
+{
+    const struct type *t = schema_type(STR("meta/v1.LabelSelectorRequirement"));
+    const struct value *values = value_path(t, requirement, "values");
+    strbuf_printf(to, "LabelSelectorRequirement{Key:%.*s,Operator:%.*s,Values:[", STR_ARG(text_at(t, requirement, "key")),
+                  STR_ARG(text_at(t, requirement, "operator")));
+    for (uint32_t i = 0; i < list_length(values); i++)
+        strbuf_printf(to, "%s%.*s", i ? " " : "", STR_ARG(value_text(&values->items[i])));
+    STRBUF_ADD_LIT(to, "],},");
+}
+
+/* The selector as upstream's Events have it: what Go prints of the struct. */
+static const char *selector_as_printed(struct arena *a, const struct value *selector)
+{
+    const struct type *t = schema_type(STR("meta/v1.LabelSelector"));
+    const struct value *labels = value_path(t, selector, "matchLabels"), *more = value_path(t, selector, "matchExpressions");
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    STRBUF_ADD_LIT(&text, "&LabelSelector{MatchLabels:map[string]string{");
+    for (uint32_t i = 0; labels->kind == VALUE_MAP && i < labels->n; i++)
+        strbuf_printf(&text, "%.*s: %.*s,", STR_ARG(labels->members[i].key), STR_ARG(value_text(&labels->members[i].value)));
+    STRBUF_ADD_LIT(&text, "},MatchExpressions:[]LabelSelectorRequirement{");
+    for (uint32_t i = 0; i < list_length(more); i++)
+        add_requirement(&text, &more->items[i]);
+    STRBUF_ADD_LIT(&text, "},}");
+    const char *copy = arena_cstr(a, strbuf_str(&text));
+    strbuf_fini(&text);
+    return copy;
+}
+
 static void tell(struct disruption_controller *c, struct arena *a, const struct disruption_state *s,
                  const struct disruption_plan *plan)
 {
     struct object_reference about = event_reference(budgets(), s->budget);
-    struct selector selector;
     if (s->n_pods == 0)
         events_record(c->events, REPORTER, &about, "Normal", "NoPods", "No matching pods found");
     if (plan->error)
         events_record(c->events, REPORTER, &about, "Warning", "CalculateExpectedPodCountFailed",
                       "Failed to calculate the number of expected pods: %s", plan->error);
-    if (plan->unmanaged && !plan->error && select_by(a, s->budget, &selector))
+    if (plan->unmanaged && !plan->error)
         events_record(c->events, REPORTER, &about, "Warning", "UnmanagedPods",
-                      "Pods selected by this PodDisruptionBudget (selector: %.*s) were found to be unmanaged. As a result, the "
+                      "Pods selected by this PodDisruptionBudget (selector: %s) were found to be unmanaged. As a result, the "
                       "status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for "
                       "these pods please set \".spec.minAvailable\" field of the PDB to an integer value.",
-                      STR_ARG(selector_text(a, &selector)));
+                      selector_as_printed(a, value_path(budget_type(), s->budget, "spec.selector")));
     struct str namespace = text_at(budget_type(), s->budget, "metadata.namespace");
     for (size_t i = 0; i < plan->n_not_deleted; i++) {
         struct object_reference pod = event_reference(stored_resource("pods", ""), plan->not_deleted[i]);
@@ -162,7 +191,8 @@ static void work_stale(void *context, struct str key)
     const struct value *pod = stored_get(cluster_objects(c->cluster), r, namespace, name);
     if (pod && disruption_is_stale(pod, &since_s)) {
         int64_t now_s = cluster_now_s(c->cluster);
-        struct condition no = { .type = "DisruptionTarget", .status = "False" };
+        struct condition no = { .type = "DisruptionTarget", .status = "False",
+                                .observed_generation = int_at(pod_type(), pod, "metadata.generation", 0) };
         const struct value *list = value_path(pod_type(), pod, "status.conditions");
         struct value next = condition_set(&a, schema_type(STR("core/v1.PodCondition")), list, &no, now_s);
         next = edit_set(&a, pod_type(), pod, "status.conditions", next);
@@ -222,7 +252,9 @@ void *disruption_controller_start(const struct controller_context *context)
     c->cluster = context->cluster;
     c->events = context->events;
     c->queue = work_queue_new(cluster_loop(c->cluster), 1, work, c);
+    work_queue_show(c->queue, context->queues, "disruption");
     c->stale = work_queue_new(cluster_loop(c->cluster), 1, work_stale, c);
+    work_queue_show(c->stale, context->queues, "stale_pod_disruption");
     cluster_watch(c->cluster, budgets(), budget_changed, c);
     cluster_watch(c->cluster, stored_resource("pods", ""), pod_changed_here, c);
     return c;

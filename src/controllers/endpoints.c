@@ -91,6 +91,7 @@ void *endpoints_controller_start(const struct controller_context *context)
     struct endpoints_controller *c = mem_zalloc(sizeof(*c));
     c->cluster = context->cluster;
     c->queue = work_queue_new(cluster_loop(c->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, context->queues, "endpoint");
     c->watch = (struct service_watch){ c->cluster, c->queue };
     c->begun_at = (uint64_t)store_revision(stored_store(cluster_objects(c->cluster)));
     trigger_times_init(&c->times);

@@ -123,6 +123,7 @@ void *endpointslice_controller_start(const struct controller_context *context)
     struct endpointslice_controller *c = mem_zalloc(sizeof(*c));
     c->cluster = context->cluster;
     c->queue = work_queue_new(cluster_loop(c->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, context->queues, "endpoint_slice");
     c->watch = (struct service_watch){ c->cluster, c->queue };
     trigger_times_init(&c->times);
     service_watch_start(&c->watch);

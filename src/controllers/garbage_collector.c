@@ -203,14 +203,15 @@ static void changed(void *context, const struct resource *r, struct store_item *
         was = cluster_metadata(&a, prev);
     if (item)
         is = cluster_metadata(&a, item);
-    if (!prev || !item || !value_equal(owners_of(&is), owners_of(&was))) {
+    bool owners_differ = !prev || !item || !value_equal(owners_of(&is), owners_of(&was));
+    if (owners_differ) {
         index_owners(g, &was, key, false);
         index_owners(g, &is, key, true);
         if (item)
             look_at_owners(g, &a, &was, namespace); /* one that it blocked may go on now */
     }
     if (item) {
-        if (owners_of(&is)->n || is_being_deleted(&is))
+        if ((owners_differ && owners_of(&is)->n) || is_being_deleted(&is)) /* any other change keeps its standing */
             work_queue_add(g->queue, key);
     } else {
         look_at_dependents(g, value_text(value_path(meta_type(), &was, "metadata.uid")));
@@ -370,7 +371,15 @@ static void delete_object(struct turn *t, const struct resource *r, struct str n
 
 /* ---- Owners ---- */
 
-enum owner_state { OWNER_SOLID, OWNER_DANGLING, OWNER_WAITING };
+enum owner_state { OWNER_SOLID, OWNER_DANGLING, OWNER_WAITING, OWNER_UNKNOWN };
+
+/* Only what surely is gone dangles. */
+static enum owner_state state_of_missing(struct garbage_collector *g, const struct resource *r, const struct value *ref,
+                                         struct str namespace)
+{
+    struct cluster_object o = { r, namespace, owner_text(ref, "name"), owner_text(ref, "uid") };
+    return cluster_is_gone(g->cluster, &o) ? OWNER_DANGLING : OWNER_UNKNOWN;
+}
 
 /* A kind that nobody here knows may well exist elsewhere: such an owner counts as there. */
 static enum owner_state state_of_owner(struct garbage_collector *g, struct arena *a, const struct value *ref,
@@ -379,12 +388,13 @@ static enum owner_state state_of_owner(struct garbage_collector *g, struct arena
     const struct resource *r = cluster_resource_of_kind(owner_text(ref, "apiVersion"), owner_text(ref, "kind"));
     if (!r || (r->namespaced && namespace.n == 0))
         return OWNER_SOLID;
-    struct store_item *item = cluster_item(g->cluster, r, r->namespaced ? namespace : STR(""), owner_text(ref, "name"));
+    namespace = r->namespaced ? namespace : STR("");
+    struct store_item *item = cluster_item(g->cluster, r, namespace, owner_text(ref, "name"));
     if (!item)
-        return OWNER_DANGLING;
+        return state_of_missing(g, r, ref, namespace);
     struct value m = cluster_metadata(a, item);
     if (!str_eq(value_text(value_path(meta_type(), &m, "metadata.uid")), owner_text(ref, "uid")))
-        return OWNER_DANGLING;
+        return state_of_missing(g, r, ref, namespace);
     return waits_for_dependents(&m) ? OWNER_WAITING : OWNER_SOLID;
 }
 
@@ -445,9 +455,13 @@ static void look_for_owners(struct turn *t, struct arena *a, const struct resour
 {
     struct garbage_collector *g = t->collector;
     const struct value *list = owners_of(m);
-    uint32_t n[3] = { 0 };
+    uint32_t n[4] = { 0 };
     for (uint32_t i = 0; list->kind == VALUE_LIST && i < list->n; i++)
         n[state_of_owner(g, a, &list->items[i], namespace)]++;
+    if (n[OWNER_UNKNOWN]) {
+        t->failed = true; /* it comes again */
+        return;
+    }
     struct owner_question q = { g, a, namespace };
     struct str uid = value_text(value_path(meta_type(), m, "metadata.uid"));
     bool has_dependents = dependents_of(g, uid) != NULL;
@@ -540,6 +554,7 @@ void *garbage_collector_start(const struct controller_context *c)
     g->cluster = c->cluster;
     map_str_init(&g->owners);
     g->queue = work_queue_new(cluster_loop(c->cluster), WORKERS, work, g);
+    work_queue_show(g->queue, c->queues, "garbage_collector_attempt_to_delete");
     cluster_watch(c->cluster, NULL, changed, g);
     return g;
 }

@@ -233,7 +233,9 @@ void *job_controller_start(const struct controller_context *x)
     c->pods = x->pods;
     c->control = (struct pod_control){ x->cluster, x->events, CONTROLLER };
     c->queue = work_queue_new(cluster_loop(x->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, x->queues, "job");
     c->orphans = work_queue_new(cluster_loop(x->cluster), WORKERS, look_at_orphan, c);
+    work_queue_show(c->orphans, x->queues, "job_orphan_pod");
     c->created = expectations_new();
     map_str_init(&c->backoffs);
     pod_index_watch(x->pods, pod_has_changed, c);

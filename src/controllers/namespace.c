@@ -10,6 +10,7 @@
 #include "api/edit.h"
 #include "base/vec.h"
 #include "controllers/controllers.h"
+#include "controllers/read.h"
 #include "controllers/work_queue.h"
 
 #define CONTROLLER "namespace-controller"
@@ -17,6 +18,7 @@
 enum {
     FIRST_LOOK_MS = 1000,
     LOOK_AGAIN_MS = 5000,
+    SWEEP_LOOK_MS = 200, /* while it is found out whether anything is left */
     DELETIONS_AT_ONCE_MAX = 200,
     FINALIZERS_TOLD_MAX = 64, /* different ones; others hold it as well, and are not named */
 };
@@ -29,6 +31,11 @@ struct namespace_controller {
 static const struct resource *namespaces(void)
 {
     return stored_resource("namespaces", "");
+}
+
+static const struct resource *pods(void)
+{
+    return stored_resource("pods", "");
 }
 
 static const struct type *type_of_namespaces(void)
@@ -54,6 +61,8 @@ struct contents {
     VEC(struct store_item *) items; /* that nobody has deleted yet */
     VEC(const struct resource *) rows; /* of those */
     bool waits; /* something holds what was deleted */
+    bool pods_first; /* there are pods, and the others have not been looked at: they go when the pods are gone */
+    const char *late; /* why it takes longer than it may; NULL: it does not */
 };
 
 static bool is_deletable(const struct resource *r)
@@ -87,23 +96,54 @@ static void look_at(struct contents *c, const struct resource *r, struct store_i
     vec_push(&c->rows, r);
 }
 
+static void look_at_all(struct namespace_controller *n, const struct resource *r, struct str namespace, struct arena *a,
+                        struct contents *c)
+{
+    struct store_range range = { .prefix = stored_prefix(a, r, namespace) };
+    struct store_list list;
+    struct err e;
+    err_init(&e, a);
+    if (store_list(stored_store(cluster_objects(n->cluster)), &range, a, &list, &e))
+        return;
+    for (size_t k = 0; k < list.n && c->items.n < DELETIONS_AT_ONCE_MAX; k++)
+        look_at(c, r, list.items[k], a);
+    if (list.n)
+        vec_push(&c->left, (struct left){ r, list.n });
+}
+
+/* Pods first: what protects or feeds them (network policies, secrets) stays as long as one of them is there. */
 static void look_into(struct namespace_controller *n, struct str namespace, struct arena *a, struct contents *c)
 {
-    for (size_t i = 0; i < schema_n_resources; i++) {
-        const struct resource *r = &schema_resources[i];
-        if (!is_deletable(r))
-            continue;
-        struct store_range range = { .prefix = stored_prefix(a, r, namespace) };
-        struct store_list list;
-        struct err e;
-        err_init(&e, a);
-        if (store_list(stored_store(cluster_objects(n->cluster)), &range, a, &list, &e))
-            continue;
-        for (size_t k = 0; k < list.n && c->items.n < DELETIONS_AT_ONCE_MAX; k++)
-            look_at(c, r, list.items[k], a);
-        if (list.n)
-            vec_push(&c->left, (struct left){ r, list.n });
+    look_at_all(n, pods(), namespace, a, c);
+    c->pods_first = c->left.n > 0;
+    for (size_t i = 0; i < schema_n_resources && !c->pods_first; i++)
+        if (is_deletable(&schema_resources[i]))
+            look_at_all(n, &schema_resources[i], namespace, a, c);
+}
+
+/* Pods may take as long as the longest grace period of them. */
+static int64_t grace_of_pods(struct namespace_controller *n, struct str namespace, struct arena *a)
+{
+    const struct type *t = pods()->type;
+    const struct value **all;
+    size_t n_all = stored_list(cluster_objects(n->cluster), pods(), namespace, a, &all);
+    int64_t longest = 0;
+    for (size_t i = 0; i < n_all; i++) {
+        int64_t grace = int_at(t, all[i], "spec.terminationGracePeriodSeconds", 0);
+        bool ended = says_at(t, all[i], "status.phase", "Succeeded") || says_at(t, all[i], "status.phase", "Failed");
+        if (!ended && grace > longest)
+            longest = grace;
     }
+    return longest;
+}
+
+static void look_for_late_pods(struct namespace_controller *n, struct str namespace, const struct value *v, struct arena *a,
+                               struct contents *c)
+{
+    const struct value *since = value_path(type_of_namespaces(), v, "metadata.deletionTimestamp");
+    if (c->pods_first && !c->holders.n && cluster_now_s(n->cluster) - since->i >= grace_of_pods(n, namespace, a))
+        c->late = arena_printf(a, "Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: "
+                               "%.*s for gvr: /v1, Resource=pods", STR_ARG(namespace));
 }
 
 static void contents_fini(struct contents *c)
@@ -127,7 +167,10 @@ static const struct {
     { "NamespaceContentRemaining", "ContentRemoved", "All content successfully removed" },
     { "NamespaceFinalizersRemaining", "ContentHasNoFinalizers", "All content-preserving finalizers finished" },
 };
-enum { N_CONDITIONS = sizeof(conditions) / sizeof(conditions[0]), CONTENT_REMAINING = 3, FINALIZERS_REMAINING = 4 };
+enum {
+    N_CONDITIONS = sizeof(conditions) / sizeof(conditions[0]),
+    CONTENT_FAILURE = 2, CONTENT_REMAINING = 3, FINALIZERS_REMAINING = 4,
+};
 
 static int by_text(const void *a, const void *b)
 {
@@ -173,26 +216,36 @@ static const struct value *old_condition(const struct type *ct, const struct val
     return NULL;
 }
 
+struct told {
+    const char *status, *reason, *message;
+};
+
+/* As long as pods are waited for, nothing is said of what remains: nobody has looked. */
+static struct told told(struct arena *a, size_t i, const struct contents *c)
+{
+    if (i == CONTENT_FAILURE && c->late)
+        return (struct told){ "True", "ContentDeletionFailed", c->late };
+    if (i == CONTENT_REMAINING && c->left.n && !c->pods_first)
+        return (struct told){ "True", "SomeResourcesRemain", remaining_text(a, c) };
+    if (i == FINALIZERS_REMAINING && c->holders.n && !c->pods_first)
+        return (struct told){ "True", "SomeFinalizersRemain", finalizers_text(a, c) };
+    return (struct told){ "False", conditions[i].ok_reason, conditions[i].ok_message };
+}
+
 static struct value conditions_for(struct namespace_controller *n, struct arena *a, const struct value *old,
                                    const struct contents *c)
 {
     const struct type *ct = schema_type(STR("core/v1.NamespaceCondition"));
     struct value list = { .kind = VALUE_ABSENT };
     for (size_t i = 0; i < N_CONDITIONS; i++) {
-        bool content = i == CONTENT_REMAINING && c->left.n, finalizers = i == FINALIZERS_REMAINING && c->holders.n;
-        const char *status = content || finalizers ? "True" : "False", *reason = conditions[i].ok_reason;
-        const char *message = conditions[i].ok_message;
-        if (content || finalizers) {
-            reason = content ? "SomeResourcesRemain" : "SomeFinalizersRemain";
-            message = content ? remaining_text(a, c) : finalizers_text(a, c);
-        }
+        struct told say = told(a, i, c);
         const struct value *was = old_condition(ct, old, conditions[i].type);
-        bool same = was && str_is(value_text(value_path(ct, was, "status")), status);
+        bool same = was && str_is(value_text(value_path(ct, was, "status")), say.status);
         struct value v = value_struct(a, ct);
         v = edit_set(a, ct, &v, "type", edit_text(conditions[i].type));
-        v = edit_set(a, ct, &v, "status", edit_text(status));
-        v = edit_set(a, ct, &v, "reason", edit_text(reason));
-        v = edit_set(a, ct, &v, "message", edit_text(message));
+        v = edit_set(a, ct, &v, "status", edit_text(say.status));
+        v = edit_set(a, ct, &v, "reason", edit_text(say.reason));
+        v = edit_set(a, ct, &v, "message", edit_text(say.message));
         v = edit_set(a, ct, &v, "lastTransitionTime", same ? *value_path(ct, was, "lastTransitionTime")
                                                            : value_time(cluster_now_s(n->cluster), 0));
         list = edit_append(a, &list, v);
@@ -206,7 +259,7 @@ static struct value conditions_for(struct namespace_controller *n, struct arena 
 struct turn {
     struct namespace_controller *controller;
     uint32_t n_out;
-    bool failed, waits;
+    bool failed, waits, again;
     size_t n_key;
     char key[];
 };
@@ -214,7 +267,9 @@ struct turn {
 static void end_turn(struct turn *t)
 {
     struct str key = { t->key, t->n_key };
-    if (t->waits && !t->failed)
+    if (t->again && !t->failed)
+        work_queue_add(t->controller->queue, key);
+    else if (t->waits && !t->failed)
         work_queue_add_after(t->controller->queue, key, LOOK_AGAIN_MS);
     work_queue_done(t->controller->queue, key, t->failed ? WORK_RETRY : WORK_FORGET);
     free(t);
@@ -300,12 +355,16 @@ static void work(void *context, struct str key)
     struct contents c = { 0 };
     arena_init(&a);
     look_into(n, key, &a, &c);
+    look_for_late_pods(n, key, v, &a, &c);
     t->waits = c.waits;
-    if (c.left.n == 0) {
+    if (c.left.n == 0 && cluster_is_swept(n->cluster, key)) {
         finalize(t, &a, v);
+    } else if (c.left.n == 0) {
+        work_queue_add_after(n->queue, key, SWEEP_LOOK_MS);
     } else {
         delete_contents(t, &c);
-        if (c.items.n == 0)
+        t->again = c.items.n > 0; /* to see what is held */
+        if (!t->again)
             write_conditions(t, &a, v, &c);
     }
     contents_fini(&c);
@@ -337,6 +396,7 @@ void *namespace_controller_start(const struct controller_context *c)
     struct namespace_controller *n = mem_zalloc(sizeof(*n));
     n->cluster = c->cluster;
     n->queue = work_queue_new(cluster_loop(c->cluster), 10, work, n);
+    work_queue_show(n->queue, c->queues, "namespace");
     cluster_watch(c->cluster, NULL, changed, n);
     return n;
 }

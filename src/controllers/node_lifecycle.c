@@ -194,6 +194,7 @@ void *node_lifecycle_start(const struct controller_context *context)
     n->cluster = context->cluster;
     n->events = context->events;
     n->queue = work_queue_new(cluster_loop(n->cluster), WORKERS, work, n);
+    work_queue_show(n->queue, context->queues, "node_lifecycle_controller");
     map_str_init(&n->nodes);
     pods_by_node_init(&n->pods, n->cluster);
     cluster_watch(n->cluster, nodes(), node_changed, n);

@@ -7,6 +7,7 @@
 
 struct per_namespace_rule {
     const char *controller; /* its service account */
+    const char *queue;      /* what metrics call its queue */
     const char *plural;     /* of core/v1 */
     const char *type;       /* "core/v1.ServiceAccount" */
     const char *name;

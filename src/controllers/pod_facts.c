@@ -120,6 +120,27 @@ static void read_owner(struct pod_facts *f, const struct value *pod)
     }
 }
 
+/* The name that a term demands; empty: none, or not one alone. */
+static struct str node_of_term(const struct value *term)
+{
+    const struct value *fields = value_slot(term, SLOT_core_v1_NodeSelectorTerm_matchFields);
+    for (uint32_t i = 0; i < n_items(fields); i++) {
+        const struct value *f = &fields->items[i], *values = value_slot(f, SLOT_core_v1_NodeSelectorRequirement_values);
+        if (str_is(value_text(value_slot(f, SLOT_core_v1_NodeSelectorRequirement_key)), "metadata.name") &&
+            str_is(value_text(value_slot(f, SLOT_core_v1_NodeSelectorRequirement_operator)), "In"))
+            return n_items(values) == 1 ? value_text(&values->items[0]) : STR("");
+    }
+    return STR("");
+}
+
+static void read_affine_node(struct pod_facts *f, const struct value *pod)
+{
+    const struct value *terms = value_path(&schema_types[T_core_v1_Pod], pod, "spec.affinity.nodeAffinity."
+                                           "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
+    for (uint32_t i = 0; i < n_items(terms) && !f->affine_node.n; i++)
+        f->affine_node = node_of_term(&terms->items[i]);
+}
+
 /* Texts and labels still belong to the value. */
 static struct pod_facts read_facts(const struct value *pod)
 {
@@ -134,6 +155,8 @@ static struct pod_facts read_facts(const struct value *pod)
         .phase = phase_of(value_text(status_of(pod, SLOT_core_v1_PodStatus_phase))),
     };
     read_owner(&f, pod);
+    if (!f.node_name.n && str_is(f.owner_kind, "DaemonSet"))
+        read_affine_node(&f, pod);
     read_ready(&f, pod);
     read_restarts(&f, pod);
     return f;
@@ -150,11 +173,11 @@ static struct str keep(char **room, struct str text)
     return kept;
 }
 
-enum { N_TEXTS = 7 };
+enum { N_TEXTS = 8 };
 
 static struct str *text_of(struct pod_facts *f, int i)
 {
-    struct str *const texts[N_TEXTS] = { &f->namespace, &f->name, &f->uid, &f->node_name,
+    struct str *const texts[N_TEXTS] = { &f->namespace, &f->name, &f->uid, &f->node_name, &f->affine_node,
                                          &f->owner_kind, &f->owner_name, &f->owner_uid };
     return texts[i];
 }

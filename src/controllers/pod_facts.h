@@ -13,6 +13,7 @@ enum pod_phase_fact { POD_IS_PENDING, POD_IS_UNKNOWN, POD_IS_RUNNING, POD_IS_SUC
 
 struct pod_facts {
     struct str namespace, name, uid, node_name;
+    struct str affine_node; /* of a DaemonSet's pod that has no node yet: the one that its affinity names */
     struct str owner_kind, owner_name, owner_uid; /* of its controller; empty: it has none */
     struct labels labels;
     int64_t created_s;

@@ -72,7 +72,8 @@ static void begin_deletion(struct turn *t, const struct value *pod)
 /* The key is looked at again, and then the pod has ended. */
 static void begin_failure(struct pod_gc *g, struct turn *t, const struct value *pod, bool orphaned, struct arena *a)
 {
-    struct condition why = { "DisruptionTarget", "True", "DeletionByPodGC", "PodGC: node no longer exists", 0 };
+    struct condition why = { "DisruptionTarget", "True", "DeletionByPodGC", "PodGC: node no longer exists",
+                             int_at(pod_type(), pod, "metadata.generation", 0) };
     const struct value *old = value_path(pod_type(), pod, "status.conditions");
     struct value next = edit_set(a, pod_type(), pod, "status.phase", edit_text("Failed"));
     if (orphaned)
@@ -187,6 +188,7 @@ void *pod_gc_start(const struct controller_context *context)
     struct pod_gc *g = mem_zalloc(sizeof(*g));
     g->cluster = context->cluster;
     g->queue = work_queue_new(cluster_loop(g->cluster), WORKERS, work, g);
+    work_queue_show(g->queue, context->queues, "orphaned_pods_nodes");
     map_str_init(&g->missed);
     pods_by_node_init(&g->pods, g->cluster);
     cluster_watch(g->cluster, pods(), pod_changed_here, g);

@@ -115,9 +115,12 @@ static struct entry *entry_new(struct pod_index *x, struct str key)
 
 /* ---- Changes ---- */
 
-static struct pod_facts *read_item(const struct pod_index *x, const struct store_item *item)
+/* Whole pods are read by others, too: their values are shared. */
+static struct pod_facts *read_item(const struct pod_index *x, struct store_item *item)
 {
     struct arena a;
+    if (x->type == x->resource->type)
+        return pod_facts_new(stored_value(cluster_objects(x->cluster), x->resource, item));
     struct value v;
     struct err err;
     arena_init(&a);

@@ -480,6 +480,7 @@ static void *start(const struct controller_context *context, const struct replic
     c->selectors = owner_index_new();
     c->expectations = expectations_new();
     c->queue = work_queue_new(cluster_loop(context->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, context->queues, kind == &replica_set_kind ? "replicaset" : "replicationmanager");
     c->control = (struct pod_control){ context->cluster, context->events, kind->controller };
     /* The objects first, so that the owners of pods are known when those are told. */
     pod_index_watch(c->objects, object_changed, c);

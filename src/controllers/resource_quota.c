@@ -95,6 +95,7 @@ void *resource_quota_controller_start(const struct controller_context *context)
     struct resource_quota_controller *c = mem_zalloc(sizeof(*c));
     c->cluster = context->cluster;
     c->queue = work_queue_new(cluster_loop(c->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, context->queues, "resourcequota_primary");
     cluster_watch(c->cluster, NULL, object_changed, c);
     return c;
 }

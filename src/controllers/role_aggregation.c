@@ -150,6 +150,7 @@ void *role_aggregation_start(const struct controller_context *context)
     struct role_aggregation *c = mem_zalloc(sizeof(*c));
     c->cluster = context->cluster;
     c->queue = work_queue_new(cluster_loop(c->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, context->queues, "ClusterRoleAggregator");
     map_str_init(&c->made);
     cluster_watch(c->cluster, cluster_roles(), role_changed, c);
     return c;

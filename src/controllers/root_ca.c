@@ -19,7 +19,7 @@ static struct value make(struct arena *a, const struct type *t, const struct val
 }
 
 static const struct per_namespace_rule rule = {
-    .controller = "root-ca-cert-publisher", .plural = "configmaps", .type = "core/v1.ConfigMap",
+    .controller = "root-ca-cert-publisher", .queue = "root_ca_cert_publisher", .plural = "configmaps", .type = "core/v1.ConfigMap",
     .name = "kube-root-ca.crt", .make = make,
 };
 

@@ -14,8 +14,8 @@ static struct value make(struct arena *a, const struct type *t, const struct val
 }
 
 static const struct per_namespace_rule rule = {
-    .controller = "service-account-controller", .plural = "serviceaccounts", .type = "core/v1.ServiceAccount",
-    .name = "default", .make = make,
+    .controller = "service-account-controller", .queue = "serviceaccount", .plural = "serviceaccounts",
+    .type = "core/v1.ServiceAccount", .name = "default", .make = make,
 };
 
 void *service_account_controller_start(const struct controller_context *c)

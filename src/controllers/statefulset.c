@@ -88,6 +88,7 @@ void *statefulset_controller_start(const struct controller_context *x)
     c->pods = x->pods;
     c->control = (struct pod_control){ x->cluster, x->events, CONTROLLER };
     c->queue = work_queue_new(cluster_loop(x->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, x->queues, "statefulset");
     pod_index_watch(x->pods, pod_has_changed, c);
     cluster_watch(x->cluster, set_resource(), set_has_changed, c);
     return c;

@@ -167,10 +167,10 @@ static bool look_at_replica(struct decision *d, int64_t i)
     bool waits = p->terminating || !(p->running && p->ready) || !p->available;
     if (waits && !s->set.parallel)
         return true;
-    if (!p->matches)
-        add(d, STATEFULSET_UPDATE, ordinal, p);
     if (p->claims_differ)
         add(d, STATEFULSET_OWN_CLAIMS, ordinal, p);
+    if (!p->matches || p->claims_differ) /* for the claims alone the pod is written as it is, and an Event tells of it */
+        add(d, STATEFULSET_UPDATE, ordinal, p);
     return false;
 }
 

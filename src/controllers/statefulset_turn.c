@@ -3,8 +3,10 @@
 #include <stdlib.h>
 
 #include "api/edit.h"
+#include "apiserver/fields.h"
 #include "apiserver/subresource.h"
 #include "base/arena_array.h"
+#include "controllers/read.h"
 #include "controllers/revisions.h"
 #include "controllers/statefulset_decide.h"
 #include "controllers/statefulset_objects.h"
@@ -164,17 +166,40 @@ static const struct value *find_claim(struct set_turn *t, size_t i, int64_t ordi
                       statefulset_claim_name(&t->objects, i, ordinal));
 }
 
+static struct statefulset_claim_pod claim_pod(struct set_turn *t, int64_t ordinal, const struct value *pod)
+{
+    bool in_range = ordinal >= t->facts.start && ordinal < t->facts.start + t->facts.replicas;
+    struct str uid = pod ? value_text(value_path(schema_type(STR("core/v1.Pod")), pod, "metadata.uid")) : STR("");
+    return (struct statefulset_claim_pod){ name_of(t, ordinal), uid, in_range };
+}
+
 static void add_claims(struct set_turn *t, int64_t ordinal)
 {
     for (size_t i = 0; i < statefulset_n_claims(&t->objects); i++) {
         if (find_claim(t, i, ordinal))
             continue;
         struct str name = statefulset_claim_name(&t->objects, i, ordinal);
+        struct statefulset_claim_pod pod = claim_pod(t, ordinal, NULL);
+        struct value made = statefulset_make_claim(&t->objects, i, ordinal);
         struct set_write *w = add_write(t, CLUSTER_CREATE, claim_resource(), name);
-        w->call.object = keep(t, statefulset_make_claim(&t->objects, i, ordinal));
+        w->call.object = keep(t, statefulset_own_claim(&t->objects, &made, &pod));
         w->verb = "Create";
         w->subject = arena_printf(&t->arena, "Claim %.*s %s", STR_ARG(name), pod_subject(t, name_of(t, ordinal)));
         w->success = "success";
+    }
+}
+
+/* `pod_value` is NULL when the pod is about to be made. */
+static void add_claim_owners(struct set_turn *t, int64_t ordinal, const struct value *pod_value)
+{
+    struct statefulset_claim_pod pod = claim_pod(t, ordinal, pod_value);
+    for (size_t i = 0; i < statefulset_n_claims(&t->objects); i++) {
+        const struct value *claim = find_claim(t, i, ordinal);
+        if (!claim || statefulset_claim_is_right(&t->objects, claim, &pod))
+            continue;
+        struct value copy = value_copy(&t->arena, claim);
+        struct set_write *w = add_write(t, CLUSTER_UPDATE, claim_resource(), statefulset_claim_name(&t->objects, i, ordinal));
+        w->call.object = keep(t, statefulset_own_claim(&t->objects, &copy, &pod));
     }
 }
 
@@ -189,26 +214,7 @@ static void add_creation(struct set_turn *t, const struct statefulset_action *ac
     w->verb = "Create";
     w->subject = pod_subject(t, name);
     w->success = "successful";
-}
-
-static struct statefulset_claim_pod claim_pod(struct set_turn *t, int64_t ordinal, const struct value *pod)
-{
-    bool in_range = ordinal >= t->facts.start && ordinal < t->facts.start + t->facts.replicas;
-    struct str uid = pod ? value_text(value_path(schema_type(STR("core/v1.Pod")), pod, "metadata.uid")) : STR("");
-    return (struct statefulset_claim_pod){ name_of(t, ordinal), uid, in_range };
-}
-
-static void add_claim_owners(struct set_turn *t, const struct statefulset_action *act)
-{
-    struct statefulset_claim_pod pod = claim_pod(t, act->ordinal, &t->pod_values[act->pod - t->pods]);
-    for (size_t i = 0; i < statefulset_n_claims(&t->objects); i++) {
-        const struct value *claim = find_claim(t, i, act->ordinal);
-        if (!claim || statefulset_claim_is_right(&t->objects, claim, &pod))
-            continue;
-        struct value copy = value_copy(&t->arena, claim);
-        struct set_write *w = add_write(t, CLUSTER_UPDATE, claim_resource(), statefulset_claim_name(&t->objects, i, act->ordinal));
-        w->call.object = keep(t, statefulset_own_claim(&t->objects, &copy, &pod));
-    }
+    add_claim_owners(t, act->ordinal, NULL); /* of claims that were there */
 }
 
 static void add_action(struct set_turn *t, const struct statefulset_action *act)
@@ -222,7 +228,7 @@ static void add_action(struct set_turn *t, const struct statefulset_action *act)
         add_claims(t, act->ordinal);
         return;
     case STATEFULSET_OWN_CLAIMS:
-        add_claim_owners(t, act);
+        add_claim_owners(t, act->ordinal, &t->pod_values[act->pod - t->pods]);
         return;
     case STATEFULSET_DELETE:
         w = add_write(t, CLUSTER_DELETE, pod_resource(), act->pod->name);
@@ -347,21 +353,24 @@ static void find_revisions(struct set_turn *t)
     revisions_sort(&t->arena, &t->revisions);
 }
 
-/* Names that are taken by other data count as collisions. */
+/* Names that are taken by other data count as collisions. As upstream, the label keeps the hash that it began with. */
 static void add_revision(struct set_turn *t, struct str data)
 {
     struct stored *objects = cluster_objects(t->controller->cluster);
     int64_t n_collisions = number(&t->set, "status.collisionCount", 0);
     struct str hash = revision_hash(&t->arena, data, n_collisions), name = revision_name(&t->arena, t->owner.name, hash);
-    while (stored_get(objects, revision_resource(), t->owner.ns, name)) {
-        hash = revision_hash(&t->arena, data, ++n_collisions);
-        name = revision_name(&t->arena, t->owner.name, hash);
-    }
+    while (stored_get(objects, revision_resource(), t->owner.ns, name))
+        name = revision_name(&t->arena, t->owner.name, revision_hash(&t->arena, data, ++n_collisions));
     struct set_write *w = add_write(t, CLUSTER_CREATE, revision_resource(), name);
     w->call.object = keep(t, revision_make(&t->arena, controller_reference(&t->arena, &t->owner), t->owner.ns, name, hash, data,
                                            revisions_next_number(&t->revisions),
                                            value_path(sets(), &t->set, "spec.template.metadata.labels"),
                                            value_path(sets(), &t->set, "metadata.annotations")));
+    if (n_collisions != number(&t->set, "status.collisionCount", 0)) {
+        w = add_write(t, CLUSTER_UPDATE, set_resource(), t->owner.name);
+        w->call.subresource = "status";
+        w->call.object = keep(t, edit_set(&t->arena, sets(), &t->set, "status.collisionCount", value_int(n_collisions)));
+    }
 }
 
 static void add_renumbering(struct set_turn *t, struct str name)
@@ -475,6 +484,32 @@ static void look_at_pods(struct set_turn *t, pod_list pods, size_t n)
     }
 }
 
+static bool has_controller(const struct value *revision)
+{
+    const struct type *rt = revision_resource()->type, *ot = schema_type(STR("meta/v1.OwnerReference"));
+    const struct value *owners = value_path(rt, revision, "metadata.ownerReferences");
+    for (uint32_t i = 0; i < list_length(owners); i++)
+        if (true_at(ot, &owners->items[i], "controller"))
+            return true;
+    return false;
+}
+
+/* Those that a set of this name has left behind, and nobody has: the history goes on where it ended. */
+static void adopt_revisions(struct set_turn *t)
+{
+    const struct resource *r = revision_resource();
+    const struct value **all = NULL;
+    size_t n = t->facts.deleted ? 0 : stored_list(cluster_objects(t->controller->cluster), r, t->owner.ns, &t->arena, &all);
+    for (size_t i = 0; i < n; i++) {
+        if (has_controller(all[i]) || !selector_matches(&t->selector, selectable_of(&t->arena, r, r->type, all[i]).labels))
+            continue;
+        struct claim claim = { r, text_at(r->type, all[i], "metadata.name"), text_at(r->type, all[i], "metadata.uid"), NULL };
+        t->n_claims_out++;
+        t->again = true;
+        pod_control_adopt(&t->controller->control, &t->owner, &claim, claimed, t);
+    }
+}
+
 static void find_pods(struct set_turn *t)
 {
     pod_list own, orphans;
@@ -513,6 +548,7 @@ static void run(struct set_turn *t)
         return;
     }
     t->n_claims_out = 1;
+    adopt_revisions(t);
     find_pods(t);
     if (t->again) {
         claimed(t, NULL);

@@ -95,7 +95,8 @@ static bool says_why(const struct value *pod)
 
 static void say_why(struct taint_eviction *c, struct turn *t, const struct value *pod, struct arena *a)
 {
-    struct condition why = { "DisruptionTarget", "True", REASON, "Taint manager: deleting due to NoExecute taint", 0 };
+    struct condition why = { "DisruptionTarget", "True", REASON, "Taint manager: deleting due to NoExecute taint",
+                             int_at(pod_type(), pod, "metadata.generation", 0) };
     const struct value *old = value_path(pod_type(), pod, "status.conditions");
     struct value next = condition_set(a, schema_type(STR("core/v1.PodCondition")), old, &why, cluster_now_s(c->cluster));
     next = edit_set(a, pod_type(), pod, "status.conditions", next);
@@ -207,6 +208,7 @@ void *taint_eviction_start(const struct controller_context *context)
     c->cluster = context->cluster;
     c->events = context->events;
     c->queue = work_queue_new(cluster_loop(c->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, context->queues, "noexec_taint_pod");
     map_str_init(&c->evictions);
     pods_by_node_init(&c->pods, c->cluster);
     cluster_watch(c->cluster, pods(), pod_changed_here, c);

@@ -40,6 +40,20 @@ bool taints_have_no_execute(const struct value *taints)
     return false;
 }
 
+bool taints_all_tolerated(const struct value *taints, const struct value *tolerations, bool also_no_schedule)
+{
+    for (uint32_t i = 0; i < list_length(taints); i++) {
+        const struct value *taint = &taints->items[i];
+        bool matters = is_no_execute(taint) || (also_no_schedule && says_at(taint_type(), taint, "effect", "NoSchedule"));
+        bool tolerated = !matters;
+        for (uint32_t k = 0; !tolerated && k < list_length(tolerations); k++)
+            tolerated = tolerates(&tolerations->items[k], taint);
+        if (!tolerated)
+            return false;
+    }
+    return true;
+}
+
 /* The first toleration that covers a taint counts for it; of those that count, the shortest. */
 int64_t taints_tolerated_s(const struct value *taints, const struct value *tolerations)
 {

@@ -1,4 +1,4 @@
-/* controllers/taints.h - how long a pod may stay on a node with taints of effect NoExecute.
+/* controllers/taints.h - which taints of a node a pod tolerates, and for how long.
  *
  * Upstream: controller/tainteviction. Thread: any. */
 #pragma once
@@ -10,3 +10,5 @@ enum { TAINT_STAYS = -1 };
 /* In seconds, 0: not at all, TAINT_STAYS: forever. `taints` are all of the node's, `tolerations` all of the pod's. */
 int64_t taints_tolerated_s(const struct value *taints, const struct value *tolerations);
 bool taints_have_no_execute(const struct value *taints);
+/* Whether each taint of effect NoExecute, or with `also_no_schedule` of either, has a toleration. */
+bool taints_all_tolerated(const struct value *taints, const struct value *tolerations, bool also_no_schedule);

@@ -111,6 +111,11 @@ static void sync_secret(struct token_secrets *c, struct turn *t, const struct va
     if (s.account)
         claims.uid = text_at(account_type(), s.account, "metadata.uid");
     enum token_secret_verdict verdict = token_secret_plan(a, &s, &next);
+    struct cluster_object named = { stored_resource("serviceaccounts", ""), namespace, account, STR("") };
+    if (verdict == TOKEN_SECRET_DELETE && !s.account && !cluster_is_gone(c->cluster, &named)) {
+        turn_fail(t); /* it comes again */
+        return;
+    }
     if (verdict == TOKEN_SECRET_WRITE)
         turn_begin(t, (struct cluster_call){ .verb = CLUSTER_UPDATE, .resource = secrets(), .namespace = namespace, .name = name,
                                              .object = &next });
@@ -175,6 +180,7 @@ void *token_secrets_start(const struct controller_context *context)
     if (context->root_ca_pem.n)
         memcpy(c->root_ca_pem, context->root_ca_pem.p, context->root_ca_pem.n);
     c->queue = work_queue_new(cluster_loop(c->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, context->queues, "serviceaccount_tokens_secret");
     cluster_watch(c->cluster, secrets(), secret_changed, c);
     cluster_watch(c->cluster, stored_resource("serviceaccounts", ""), account_gone, c);
     return c;

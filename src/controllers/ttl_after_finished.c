@@ -86,6 +86,7 @@ void *ttl_controller_start(const struct controller_context *x)
     struct ttl_controller *c = mem_zalloc(sizeof(*c));
     c->cluster = x->cluster;
     c->queue = work_queue_new(cluster_loop(x->cluster), WORKERS, work, c);
+    work_queue_show(c->queue, x->queues, "ttl_jobs_to_delete");
     cluster_watch(x->cluster, job_resource(), job_has_changed, c);
     return c;
 }

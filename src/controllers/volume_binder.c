@@ -62,7 +62,8 @@ static void set_fini(struct map_str *set)
 
 /* ---- Steps ---- */
 
-static void begin_step(struct volume_binder *b, struct turn *t, const struct value *about_claim, const struct volume_step *step)
+static void begin_step(struct volume_binder *b, struct turn *t, const struct resource *of, const struct value *about,
+                       const struct volume_step *step)
 {
     static const struct {
         enum cluster_verb verb;
@@ -72,9 +73,9 @@ static void begin_step(struct volume_binder *b, struct turn *t, const struct val
         [VOLUME_CREATE] = { CLUSTER_CREATE, false, false }, [VOLUME_DELETE] = { CLUSTER_DELETE, false, false },
         [CLAIM_UPDATE] = { CLUSTER_UPDATE, true, false },   [CLAIM_UPDATE_STATUS] = { CLUSTER_UPDATE, true, true },
     };
-    if (step->event_type && about_claim) {
-        struct object_reference about = event_reference(claims(), about_claim);
-        events_record(b->events, REPORTER, &about, step->event_type, step->reason, "%s", step->message);
+    if (step->event_type) {
+        struct object_reference reference = event_reference(of, about);
+        events_record(b->events, REPORTER, &reference, step->event_type, step->reason, "%s", step->message);
     }
     if (step->verb == VOLUME_NOTHING)
         return;
@@ -121,7 +122,7 @@ static void sync_claim(struct volume_binder *b, struct turn *t, const struct val
         s.candidates = all;
     }
     struct volume_step step = claim_step(a, &s);
-    begin_step(b, t, claim, &step);
+    begin_step(b, t, claims(), claim, &step);
 }
 
 static void work_claim(void *context, struct str key)
@@ -151,7 +152,7 @@ static void work_volume(void *context, struct str key)
         struct str name = text_at(volume_type(), volume, "spec.claimRef.name");
         const struct value *claim = name.n ? stored_get(cluster_objects(b->cluster), claims(), namespace, name) : NULL;
         struct volume_step step = volume_step(&a, volume, claim);
-        begin_step(b, t, NULL, &step);
+        begin_step(b, t, volumes(), volume, &step);
     }
     turn_end(t);
     arena_fini(&a);
@@ -197,7 +198,8 @@ static void claim_changed(void *context, const struct resource *r, struct store_
     struct str key = turn_key_of(&a, namespace, name);
     const struct value *v = stored_value(cluster_objects(b->cluster), r, item ? item : prev);
     struct str volume = text_at(claim_type(), v, "spec.volumeName");
-    if (item && !volume.n)
+    bool is_bound = volume.n && member_text(value_path(claim_type(), v, "metadata.annotations"), STR("pv.kubernetes.io/bind-completed")).n;
+    if (item && !is_bound)
         set_put(&b->waiting_claims, key);
     else
         set_take(&b->waiting_claims, key);
@@ -243,7 +245,9 @@ void *volume_binder_start(const struct controller_context *context)
     b->cluster = context->cluster;
     b->events = context->events;
     b->claims = work_queue_new(cluster_loop(b->cluster), WORKERS, work_claim, b);
+    work_queue_show(b->claims, context->queues, "claims");
     b->volumes = work_queue_new(cluster_loop(b->cluster), WORKERS, work_volume, b);
+    work_queue_show(b->volumes, context->queues, "volumes");
     map_str_init(&b->free_volumes);
     map_str_init(&b->waiting_claims);
     cluster_watch(b->cluster, volumes(), volume_changed, b);

@@ -9,6 +9,7 @@
 #define BIND_COMPLETED STR("pv.kubernetes.io/bind-completed")
 #define BOUND_BY_CONTROLLER STR("pv.kubernetes.io/bound-by-controller")
 #define PROVISIONED_BY STR("pv.kubernetes.io/provisioned-by")
+#define MIGRATED_TO STR("pv.kubernetes.io/migrated-to")
 #define SELECTED_NODE STR("volume.kubernetes.io/selected-node")
 #define BETA_CLASS STR("volume.beta.kubernetes.io/storage-class")
 #define PROVISIONER STR("volume.kubernetes.io/storage-provisioner")
@@ -101,17 +102,34 @@ static struct str volume_mode(struct str mode)
     return mode.n ? mode : STR("Filesystem");
 }
 
-static bool fits(struct arena *a, const struct value *claim, const struct value *volume)
+static bool is_large_enough(struct arena *a, const struct value *claim, const struct value *volume)
 {
     struct quantity has = amount(a, value_path(volume_type(), volume, "spec.capacity"));
     struct quantity wants = amount(a, value_path(claim_type(), claim, "spec.resources.requests"));
-    return str_eq(class_name(claim_type(), claim), class_name(volume_type(), volume)) && has_modes(claim, volume) &&
-           str_eq(volume_mode(text_at(claim_type(), claim, "spec.volumeMode")),
-                  volume_mode(text_at(volume_type(), volume, "spec.volumeMode"))) &&
-           str_eq(text_at(claim_type(), claim, "spec.volumeAttributesClassName"),
-                  text_at(volume_type(), volume, "spec.volumeAttributesClassName")) &&
-           quantity_cmp(&has, &wants) >= 0 && !is_set_at(volume_type(), volume, "metadata.deletionTimestamp") &&
-           selects(a, claim, volume);
+    return quantity_cmp(&has, &wants) >= 0;
+}
+
+/* The first reason why the volume is not for the claim; NULL: it is. */
+static const char *mismatch(struct arena *a, const struct value *claim, const struct value *volume)
+{
+    if (is_set_at(volume_type(), volume, "metadata.deletionTimestamp"))
+        return arena_printf(a, "the volume is marked for deletion \"%.*s\"", STR_ARG(text_at(volume_type(), volume, "metadata.name")));
+    if (!is_large_enough(a, claim, volume))
+        return "requested PV is too small";
+    if (!str_eq(class_name(claim_type(), claim), class_name(volume_type(), volume)))
+        return "storageClassName does not match";
+    if (!str_eq(text_at(claim_type(), claim, "spec.volumeAttributesClassName"),
+                text_at(volume_type(), volume, "spec.volumeAttributesClassName")))
+        return "volumeAttributesClassName does not match";
+    if (!str_eq(volume_mode(text_at(claim_type(), claim, "spec.volumeMode")),
+                volume_mode(text_at(volume_type(), volume, "spec.volumeMode"))))
+        return "incompatible volumeMode";
+    return has_modes(claim, volume) ? NULL : "incompatible accessMode";
+}
+
+static bool fits(struct arena *a, const struct value *claim, const struct value *volume)
+{
+    return !mismatch(a, claim, volume) && selects(a, claim, volume);
 }
 
 /* The one that waits for this claim, or the smallest that is large enough; of these none as long as binding is put off. */
@@ -121,12 +139,8 @@ static const struct value *find_volume(struct arena *a, const struct claim_state
     struct quantity least = { 0 };
     for (size_t i = 0; i < s->n_candidates; i++) {
         const struct value *v = s->candidates[i];
-        if (is_claimed(v) && refers_to(v, s->claim)) {
-            struct quantity has = amount(a, value_path(volume_type(), v, "spec.capacity"));
-            struct quantity wants = amount(a, value_path(claim_type(), s->claim, "spec.resources.requests"));
-            if (quantity_cmp(&has, &wants) >= 0)
-                return v;
-        }
+        if (is_claimed(v) && refers_to(v, s->claim) && is_large_enough(a, s->claim, v))
+            return v;
         if (put_off || is_claimed(v) || !fits(a, s->claim, v) || !says_at(volume_type(), v, "status.phase", "Available"))
             continue;
         struct quantity size = amount(a, value_path(volume_type(), v, "spec.capacity"));
@@ -156,8 +170,21 @@ static struct volume_step set_phase(struct arena *a, const struct value *volume,
 {
     if (says_at(volume_type(), volume, "status.phase", phase))
         return nothing;
+    struct value v = edit_set(a, volume_type(), volume, "status.message", absent);
     return (struct volume_step){ .verb = VOLUME_UPDATE_STATUS,
-                                 .object = edit_set(a, volume_type(), volume, "status.phase", edit_text(phase)) };
+                                 .object = edit_set(a, volume_type(), &v, "status.phase", edit_text(phase)) };
+}
+
+static struct volume_step fail_volume(struct arena *a, const struct value *volume, const char *reason, const char *message)
+{
+    struct volume_step step = set_phase(a, volume, "Failed");
+    if (step.verb == VOLUME_NOTHING)
+        return step;
+    step.object = edit_set(a, volume_type(), &step.object, "status.message", edit_text(message));
+    step.event_type = "Warning";
+    step.reason = reason;
+    step.message = message;
+    return step;
 }
 
 static struct volume_step claim_phase(struct arena *a, const struct value *claim, const char *phase, const char *type,
@@ -167,6 +194,8 @@ static struct volume_step claim_phase(struct arena *a, const struct value *claim
     if (!says_at(claim_type(), claim, "status.phase", phase)) {
         step.verb = CLAIM_UPDATE_STATUS;
         step.object = edit_set(a, claim_type(), claim, "status.phase", edit_text(phase));
+        step.object = edit_set(a, claim_type(), &step.object, "status.accessModes", absent);
+        step.object = edit_set(a, claim_type(), &step.object, "status.capacity", absent);
     }
     return step;
 }
@@ -235,14 +264,26 @@ static struct value hollow_volume(struct arena *a, const struct claim_state *s)
     return edit_set(a, t, &v, "spec.claimRef", reference_to(a, s->claim));
 }
 
+/* Those that came with Kubernetes are gone, but for the names that CSI drivers have inherited. */
+static bool is_in_tree(struct str provisioner)
+{
+    static const char *const inherited[] = { "aws-ebs", "azure-disk", "azure-file", "cinder", "gce-pd", "portworx-volume", "vsphere-volume" };
+    if (!str_starts(provisioner, STR("kubernetes.io/")))
+        return false;
+    for (size_t i = 0; i < sizeof(inherited) / sizeof(inherited[0]); i++)
+        if (str_is(str_from(provisioner, sizeof("kubernetes.io/") - 1), inherited[i]))
+            return false;
+    return true;
+}
+
 /* First the claim says whom it waits for. */
 static struct volume_step provision(struct arena *a, const struct claim_state *s)
 {
     struct str provisioner = text_at(class_type(), s->class, "provisioner");
     const char *name = arena_cstr(a, provisioner);
-    if (str_is(provisioner, "kubernetes.io/no-provisioner"))
-        return claim_phase(a, s->claim, "Pending", "Normal", "FailedBinding",
-                           "no persistent volumes available for this claim and no storage class is set");
+    if (is_in_tree(provisioner))
+        return claim_phase(a, s->claim, "Pending", "Warning", "ProvisioningFailed",
+                           arena_printf(a, "no volume plugin matched name: %s", name));
     if (!str_eq(note(claim_type(), s->claim, PROVISIONER), provisioner)) {
         struct value v = with_note(a, claim_type(), s->claim, BETA_PROVISIONER, name);
         return (struct volume_step){ .verb = CLAIM_UPDATE, .object = with_note(a, claim_type(), &v, PROVISIONER, name) };
@@ -278,17 +319,32 @@ static struct volume_step unbound_step(struct arena *a, const struct claim_state
                        "no persistent volumes available for this claim and no storage class is set");
 }
 
+/* The user has chosen a volume, which may be there, and may be somebody else's. */
+static struct volume_step chosen_step(struct arena *a, const struct claim_state *s)
+{
+    if (!s->volume)
+        return claim_phase(a, s->claim, "Pending", NULL, NULL, NULL);
+    struct str name = text_at(volume_type(), s->volume, "metadata.name");
+    if (is_claimed(s->volume) && refers_to(s->volume, s->claim))
+        return bind_both(a, s->claim, s->volume);
+    if (is_claimed(s->volume))
+        return claim_phase(a, s->claim, "Pending", "Warning", "FailedBinding",
+                           arena_printf(a, "volume \"%.*s\" already bound to a different claim.", STR_ARG(name)));
+    const char *why = mismatch(a, s->claim, s->volume);
+    if (!why)
+        return bind_both(a, s->claim, s->volume);
+    return claim_phase(a, s->claim, "Pending", "Warning", "VolumeMismatch",
+                       arena_printf(a, "Cannot bind to requested volume \"%.*s\": %s", STR_ARG(name), why));
+}
+
 struct volume_step claim_step(struct arena *a, const struct claim_state *s)
 {
     bool was_bound = note(claim_type(), s->claim, BIND_COMPLETED).n > 0;
     bool chosen = text_at(claim_type(), s->claim, "spec.volumeName").n > 0;
-    if (!was_bound && !chosen)
-        return unbound_step(a, s);
-    bool is_free = s->volume && (!is_claimed(s->volume) || refers_to(s->volume, s->claim));
-    if (is_free)
-        return bind_both(a, s->claim, s->volume);
     if (!was_bound)
-        return claim_phase(a, s->claim, "Pending", NULL, NULL, NULL);
+        return chosen ? chosen_step(a, s) : unbound_step(a, s);
+    if (s->volume && (!is_claimed(s->volume) || refers_to(s->volume, s->claim)))
+        return bind_both(a, s->claim, s->volume);
     if (s->volume)
         return claim_phase(a, s->claim, "Lost", "Warning", "ClaimMisbound",
                            "Two claims are bound to the same volume, this one is bound incorrectly");
@@ -299,6 +355,39 @@ struct volume_step claim_step(struct arena *a, const struct claim_state *s)
 }
 
 /* ---- Volumes ---- */
+
+static bool is_below_tmp(struct str path)
+{
+    static const char tmp[] = "/tmp/";
+    const char *found = path.n ? memmem(path.p, path.n, tmp, sizeof(tmp) - 1) : NULL;
+    return found && found + sizeof(tmp) - 1 < path.p + path.n;
+}
+
+/* Who could delete what a volume stands for: we those of our own, others theirs; of all other kinds only hostPath is known, for tests
+ * (nothing of the host is touched here, as no node has it). */
+static struct volume_step delete_volume(struct arena *a, const struct value *volume)
+{
+    const struct type *t = volume_type();
+    struct str provisioner = note(t, volume, PROVISIONED_BY), path = text_at(t, volume, "spec.hostPath.path");
+    const struct volume_step deletion = { .verb = VOLUME_DELETE, .object = *volume };
+    if (is_set_at(t, volume, "metadata.deletionTimestamp"))
+        return nothing;
+    if (str_is(provisioner, HOLLOW_PROVISIONER))
+        return deletion;
+    if (provisioner.n && str_starts(provisioner, STR("kubernetes.io/")))
+        return fail_volume(a, volume, "VolumeFailedDelete",
+                           arena_printf(a, "no volume plugin matched name: %.*s", STR_ARG(provisioner)));
+    if (provisioner.n || is_set_at(t, volume, "spec.csi") || note(t, volume, MIGRATED_TO).n)
+        return nothing;
+    if (is_below_tmp(path))
+        return deletion;
+    if (path.n)
+        return fail_volume(a, volume, "VolumeFailedDelete",
+                           arena_printf(a, "host_path deleter only supports /tmp/.+ but received provided %.*s", STR_ARG(path)));
+    return fail_volume(a, volume, "VolumeFailedDelete",
+                       arena_printf(a, "error getting deleter volume plugin for volume \"%.*s\": no deletable volume plugin matched",
+                                    STR_ARG(text_at(t, volume, "metadata.name"))));
+}
 
 struct volume_step volume_step(struct arena *a, const struct value *volume, const struct value *claim)
 {
@@ -313,9 +402,5 @@ struct volume_step volume_step(struct arena *a, const struct value *volume, cons
     struct str phase = text_at(volume_type(), volume, "status.phase");
     if (!str_is(phase, "Released") && !str_is(phase, "Failed"))
         return set_phase(a, volume, "Released");
-    bool is_ours = str_is(note(volume_type(), volume, PROVISIONED_BY), HOLLOW_PROVISIONER);
-    if (is_ours && says_at(volume_type(), volume, "spec.persistentVolumeReclaimPolicy", "Delete") &&
-        !is_set_at(volume_type(), volume, "metadata.deletionTimestamp"))
-        return (struct volume_step){ .verb = VOLUME_DELETE, .object = *volume };
-    return nothing;
+    return says_at(volume_type(), volume, "spec.persistentVolumeReclaimPolicy", "Delete") ? delete_volume(a, volume) : nothing;
 }

@@ -60,7 +60,7 @@ bool protection_pod_uses(const struct value *pod, const struct value *claim)
 struct protection;
 
 struct protection_rule {
-    const char *controller, *plural, *type, *finalizer;
+    const char *controller, *queue, *plural, *type, *finalizer;
     bool (*in_use)(struct protection *p, const struct value *v);
 };
 
@@ -91,10 +91,12 @@ static bool volume_in_use(struct protection *p, const struct value *volume)
 }
 
 static const struct protection_rule claim_rule = {
-    "pvc-protection-controller", "persistentvolumeclaims", "core/v1.PersistentVolumeClaim", CLAIM_FINALIZER, claim_in_use,
+    "pvc-protection-controller", "pvcprotection", "persistentvolumeclaims", "core/v1.PersistentVolumeClaim", CLAIM_FINALIZER,
+    claim_in_use,
 };
 static const struct protection_rule volume_rule = {
-    "pv-protection-controller", "persistentvolumes", "core/v1.PersistentVolume", VOLUME_FINALIZER, volume_in_use,
+    "pv-protection-controller", "pvprotection", "persistentvolumes", "core/v1.PersistentVolume", VOLUME_FINALIZER,
+    volume_in_use,
 };
 
 static void work(void *context, struct str key)
@@ -162,6 +164,7 @@ static struct protection *start(const struct controller_context *c, const struct
     p->cluster = c->cluster;
     p->rule = rule;
     p->queue = work_queue_new(cluster_loop(p->cluster), WORKERS, work, p);
+    work_queue_show(p->queue, c->queues, rule->queue);
     cluster_watch(p->cluster, stored_resource(rule->plural, ""), object_changed, p);
     return p;
 }

@@ -8,9 +8,11 @@
 #include "base/mem.h"
 
 enum { WORK_PER_TURN_MAX = 256 }; /* that begins in one turn of the loop */
+enum { SHOW_MS = 500 }; /* how often that is counted which has not ended yet */
 
 struct entry {
-    struct list_node ready;
+    struct list_node ready, at_work; /* in one of two lists at the most */
+    int64_t since_ns; /* it became ready, or work on it began */
     struct loop_timer timer;
     struct work_queue *queue;
     uint32_t n_failures;
@@ -27,7 +29,87 @@ struct work_queue {
     struct list ready;
     struct loop_task task;
     uint32_t at_once, n_working, n_waiting;
+
+    bool is_shown;
+    struct work_queue_metrics metrics;
+    struct list working; /* the oldest first */
+    struct loop_timer show;
+    uint32_t n_ready;
 };
+
+/* ---- Metrics ---- */
+
+static int64_t now_ns(const struct work_queue *q)
+{
+    return clock_mono_ns(loop_clock(q->loop));
+}
+
+static double seconds_since(const struct work_queue *q, int64_t ns)
+{
+    return (double)(now_ns(q) - ns) / 1e9;
+}
+
+static void show_unfinished(struct loop_timer *t)
+{
+    struct work_queue *q = LIST_ITEM(t, struct work_queue, show);
+    double sum = 0;
+    for (struct list_node *n = list_first(&q->working); n; n = list_next(&q->working, n))
+        sum += seconds_since(q, LIST_ITEM(n, struct entry, at_work)->since_ns);
+    struct list_node *oldest = list_first(&q->working);
+    series_set(q->metrics.unfinished, sum);
+    series_set(q->metrics.longest, oldest ? seconds_since(q, LIST_ITEM(oldest, struct entry, at_work)->since_ns) : 0);
+    if (oldest)
+        loop_timer_set(q->loop, &q->show, loop_now_ms(q->loop) + SHOW_MS);
+}
+
+static void note_ready(struct entry *e)
+{
+    struct work_queue *q = e->queue;
+    q->n_ready++;
+    if (!q->is_shown)
+        return;
+    e->since_ns = now_ns(q);
+    series_inc(q->metrics.adds);
+    series_set(q->metrics.depth, q->n_ready);
+}
+
+static void note_begun(struct entry *e)
+{
+    struct work_queue *q = e->queue;
+    q->n_ready--;
+    list_push(&q->working, &e->at_work);
+    if (!q->is_shown)
+        return;
+    series_set(q->metrics.depth, q->n_ready);
+    series_observe(q->metrics.waited, seconds_since(q, e->since_ns));
+    e->since_ns = now_ns(q);
+    if (!loop_timer_is_set(&q->show))
+        loop_timer_set(q->loop, &q->show, loop_now_ms(q->loop) + SHOW_MS);
+}
+
+static void note_done(struct entry *e)
+{
+    struct work_queue *q = e->queue;
+    list_remove(&e->at_work);
+    if (q->is_shown)
+        series_observe(q->metrics.worked, seconds_since(q, e->since_ns));
+}
+
+static void note_delayed(struct work_queue *q)
+{
+    if (q->is_shown)
+        series_inc(q->metrics.retries);
+}
+
+void work_queue_show(struct work_queue *q, struct work_queue_families *families, const char *name)
+{
+    if (!families)
+        return;
+    q->is_shown = true;
+    q->metrics = work_queue_metrics_of(families, name);
+}
+
+/* ---- Keys ---- */
 
 static struct str key_of(const struct entry *e)
 {
@@ -59,6 +141,7 @@ static void begin_work(struct loop_task *t)
         q->n_waiting--;
         q->n_working++;
         e->working = true;
+        note_begun(e);
         q->work(q->context, key_of(e));
     }
 }
@@ -74,6 +157,7 @@ static void make_ready(struct entry *e)
         return;
     list_push(&q->ready, &e->ready);
     q->n_waiting++;
+    note_ready(e);
     loop_defer(q->loop, &q->task);
 }
 
@@ -126,6 +210,7 @@ void work_queue_add(struct work_queue *q, struct str key)
 void work_queue_add_after(struct work_queue *q, struct str key, int64_t ms)
 {
     struct entry *e = entry_of(q, key);
+    note_delayed(q);
     if (!list_has(&e->ready))
         wait_for(e, ms);
 }
@@ -144,12 +229,15 @@ void work_queue_done(struct work_queue *q, struct str key, enum work_outcome out
     assert(e->working);
     e->working = false;
     q->n_working--;
+    note_done(e);
     bool again = e->again;
     e->again = false;
-    if (outcome == WORK_RETRY)
+    if (outcome == WORK_RETRY) {
+        note_delayed(q);
         wait_for(e, backoff_ms(e->n_failures++));
-    else
+    } else {
         e->n_failures = 0;
+    }
     if (again)
         make_ready(e);
     settle(e);
@@ -166,6 +254,8 @@ struct work_queue *work_queue_new(struct loop *l, uint32_t at_once, work_queue_w
     q->task.run = begin_work;
     map_str_init(&q->entries);
     list_init(&q->ready);
+    list_init(&q->working);
+    q->show.fire = show_unfinished;
     return q;
 }
 
@@ -174,6 +264,7 @@ void work_queue_free(struct work_queue *q)
     if (!q)
         return;
     loop_task_stop(&q->task);
+    loop_timer_stop(q->loop, &q->show);
     for (struct map_str_slot *s = NULL; (s = map_str_next(&q->entries, s));) {
         struct entry *e = s->value.ptr;
         loop_timer_stop(q->loop, &e->timer);

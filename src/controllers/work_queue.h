@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/str.h"
+#include "client/queue_metrics.h"
 #include "http/loop.h"
 
 enum { WORK_QUEUE_BACKOFF_MIN_MS = 5, WORK_QUEUE_BACKOFF_MAX_MS = 1000 * 1000 };
@@ -19,6 +20,9 @@ typedef void work_queue_work(void *context, struct str key);
 /* `at_once`: how many keys may be worked on at the same time. */
 struct work_queue *work_queue_new(struct loop *l, uint32_t at_once, work_queue_work *work, void *context);
 void work_queue_free(struct work_queue *q);
+
+/* Shows the queue under that name; at once after it was made. Without `families` nothing is shown. */
+void work_queue_show(struct work_queue *q, struct work_queue_families *families, const char *name);
 
 void work_queue_add(struct work_queue *q, struct str key);
 void work_queue_add_after(struct work_queue *q, struct str key, int64_t ms);

@@ -23,6 +23,7 @@
 #include "daemon/memory.h"
 #include "daemon/process_metrics.h"
 #include "daemon/serving.h"
+#include "hollow/hollow.h"
 #include "store/lmdb.h"
 
 enum { N_SIGNALS = 2 };
@@ -50,6 +51,8 @@ struct process {
     struct api_bootstrap *bootstrap;
     struct cluster *cluster;
     struct controllers *controllers;
+    struct hollow *hollow; /* NULL: nobody asked for such nodes */
+    struct work_queue_families *work_queues;
     const char *const *controllers_choice; /* ends with NULL */
     bool is_beside_etcd;                   /* berth's place holder, as test suites start it */
     struct ops_options serving;
@@ -114,6 +117,7 @@ static enum err_code make_metrics(struct process *p, struct err *e)
     process_metrics_add(p->metrics);
     p->health_metrics = health_metrics_add(p->slis);
     component_metrics_add(p->metrics, &p->o->build, p->o->gates);
+    p->work_queues = work_queue_families_new(p->metrics);
     return ERR_OK;
 }
 
@@ -446,14 +450,75 @@ static void make_server(struct process *p)
     p->server = apiserver_new(&o);
 }
 
+static bool is_allowed(void *context, struct arena *a, const struct authz_attributes *q)
+{
+    const struct process *p = context;
+    struct str reason;
+    return !p->authz || api_authz_decide(p->authz, a, q, &reason) == AUTHZ_ALLOW;
+}
+
+static enum err_code read_signing(struct process *p, struct cluster_signing *ret, struct err *e)
+{
+    const struct apiserver_flags *f = p->flags;
+    ret->lifetime_s = f->cluster_signing_duration_ns / CLOCK_NS_PER_SECOND;
+    if (!f->cluster_signing_cert_file.n || !f->cluster_signing_key_file.n)
+        return ERR_OK;
+    if (config_read_file(&p->arena, arena_cstr(&p->arena, f->cluster_signing_cert_file), &ret->cert_pem, e))
+        return err_wrap(e, "--cluster-signing-cert-file");
+    if (config_read_file(&p->arena, arena_cstr(&p->arena, f->cluster_signing_key_file), &ret->key_pem, e))
+        return err_wrap(e, "--cluster-signing-key-file");
+    return ERR_OK;
+}
+
 /* Pods are told to trust the certificate that was made here; of one that was given only its owner knows who vouches. */
 static enum err_code make_controllers(struct process *p, struct err *e)
 {
     p->cluster = cluster_new(p->server, p->loop, p->objects);
     struct controllers_options o = { .cluster = p->cluster, .choice = p->controllers_choice,
-                                     .root_ca_pem = p->serving.cert_pem, .tokens = p->tokens };
+                                     .root_ca_pem = p->serving.cert_pem, .tokens = p->tokens,
+                                     .access = { .allows = is_allowed, .context = p }, .queues = p->work_queues };
+    if (read_signing(p, &o.signing, e))
+        return e->code;
     if (controllers_new(&o, &p->controllers, e))
         return err_wrap(e, "--controllers");
+    return ERR_OK;
+}
+
+/* ---- Hollow nodes ---- */
+
+static enum err_code hollow_shapes(struct process *p, struct node_shapes *ret_shapes, struct err *e)
+{
+    const struct apiserver_flags *f = p->flags;
+    struct str file;
+    if (f->hollow_node_file.n && f->hollow_nodes)
+        return err_set(e, ERR_BAD_REQUEST, "--hollow-nodes and --hollow-node-file: only one of them may be given");
+    if (!f->hollow_node_file.n)
+        return node_shapes_default(&p->arena, f->hollow_nodes, ret_shapes, e) ? err_wrap(e, "--hollow-nodes") : ERR_OK;
+    const char *path = text(p, f->hollow_node_file);
+    if (config_read_file(&p->arena, path, &file, e))
+        return err_wrap(e, "--hollow-node-file");
+    return node_shapes_parse(&p->arena, file, ret_shapes, e) ? err_wrap(e, "--hollow-node-file %s", path) : ERR_OK;
+}
+
+static enum err_code hollow_events(const struct apiserver_flags *f, enum hollow_events *ret_events, struct err *e)
+{
+    static const char *const words[] = { [HOLLOW_EVENTS_AUTO] = "auto", [HOLLOW_EVENTS_ON] = "true", [HOLLOW_EVENTS_OFF] = "false" };
+    for (int i = 0; i < 3; i++)
+        if (str_is(f->hollow_events, words[i])) {
+            *ret_events = (enum hollow_events)i;
+            return ERR_OK;
+        }
+    return err_set(e, ERR_BAD_REQUEST, "--hollow-events: \"%.*s\" is none of auto, true, false", STR_ARG(f->hollow_events));
+}
+
+static enum err_code make_hollow(struct process *p, struct err *e)
+{
+    struct hollow_options o = { .cluster = p->cluster, .job_s = p->flags->hollow_job_duration_ns / CLOCK_NS_PER_SECOND };
+    if (!p->flags->hollow_nodes && !p->flags->hollow_node_file.n)
+        return ERR_OK;
+    if (hollow_shapes(p, &o.nodes, e) || hollow_events(p->flags, &o.events, e))
+        return e->code;
+    p->hollow = hollow_open(&o);
     return ERR_OK;
 }
 
@@ -575,6 +640,7 @@ static void free_parts(struct process *p)
     if (p->cluster)
         cluster_stop(p->cluster);
     store_free(p->store);
+    hollow_close(p->hollow);
     controllers_free(p->controllers);
     cluster_free(p->cluster);
     api_bootstrap_free(p->bootstrap);
@@ -587,6 +653,7 @@ static void free_parts(struct process *p)
     sa_tokens_free(p->tokens);
     close_handles(p);
     loop_free(p->loop);
+    work_queue_families_free(p->work_queues);
     metrics_free(p->metrics);
     metrics_free(p->slis);
     arena_fini(&p->arena);
@@ -609,7 +676,7 @@ static enum err_code start(struct process *p, struct err *e)
         return e->code;
     make_pages(p);
     make_server(p);
-    if (make_controllers(p, e))
+    if (make_controllers(p, e) || make_hollow(p, e))
         return e->code;
     return take_address(p, e);
 }

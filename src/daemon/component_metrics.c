@@ -1,9 +1,28 @@
 /* daemon/component_metrics.c - see component_metrics.h. */
 #include "daemon/component_metrics.h"
 
-#include <stdlib.h>
+#include "config/scheduler_check.h"
 
-#include "base/mem.h"
+/* ---- The registry ---- */
+
+enum err_code component_metrics_new(const struct scheduler_flags *f, struct arena *a, struct metrics **ret_registry, struct err *e)
+{
+    struct flag_pairs labels;
+    if (scheduler_metric_labels(f, a, &labels, e))
+        return e->code;
+    struct metrics *m = metrics_new();
+    for (size_t i = 0; i < f->disabled_metrics.n; i++)
+        metrics_disable(m, f->disabled_metrics.at[i]);
+    for (size_t i = 0; i < labels.n; i++) {
+        struct str metric = labels.at[i].key, label = metric;
+        const char *comma = memchr(metric.p, ',', metric.n);
+        metric.n = comma ? (size_t)(comma - metric.p) : metric.n;
+        label = comma ? str_range(comma + 1, label.p + label.n) : (struct str){ "", 0 };
+        metrics_allow_values(m, metric, label, labels.at[i].value);
+    }
+    *ret_registry = m;
+    return ERR_OK;
+}
 
 /* ---- The build ---- */
 
@@ -75,66 +94,4 @@ struct leader_metrics leader_metrics_add(struct metrics *r, const char *lease)
                                   { "name" }, .stability = STABILITY_ALPHA });
     struct str name = str_of(lease);
     return (struct leader_metrics){ metric_series_unseen(status, &name), metric_series_unseen(slow, &name) };
-}
-
-/* ---- Work queues ---- */
-
-struct work_queue_families {
-    struct metric *adds, *depth, *retries, *waited, *worked, *unfinished, *longest;
-};
-
-static struct metric *add_work_histogram(struct metrics *r, const char *name, const char *help)
-{
-    double bounds[10];
-    metrics_exponential_bounds(10e-9, 10, 10, bounds);
-    return metrics_add_histogram(r, &(struct metric_desc){ name, help, { "name" }, .stability = STABILITY_BETA }, bounds, 10);
-}
-
-struct work_queue_families *work_queue_families_new(struct metrics *r)
-{
-#define DESC(name, help) (&(struct metric_desc){ "workqueue_" name, help, { "name" }, .stability = STABILITY_BETA })
-    struct work_queue_families *f = mem_zalloc(sizeof(*f));
-    f->adds = metrics_add_counter(r, DESC("adds_total", "Total number of adds handled by workqueue"));
-    f->depth = metrics_add_gauge(r, DESC("depth", "Current depth of workqueue"));
-    f->retries = metrics_add_counter(r, DESC("retries_total", "Total number of retries handled by workqueue"));
-    f->waited = add_work_histogram(r, "workqueue_queue_duration_seconds",
-                                   "How long in seconds an item stays in workqueue before being requested.");
-    f->worked = add_work_histogram(r, "workqueue_work_duration_seconds",
-                                   "How long in seconds processing an item from workqueue takes.");
-    f->unfinished = metrics_add_gauge(
-        r, DESC("unfinished_work_seconds",
-                "How many seconds of work has done that is in progress and hasn't been observed by work_duration. Large "
-                "values indicate stuck threads. One can deduce the number of stuck threads by observing the rate at which "
-                "this increases."));
-    f->longest = metrics_add_gauge(
-        r, DESC("longest_running_processor_seconds",
-                "How many seconds has the longest running processor for workqueue been running."));
-#undef DESC
-    return f;
-}
-
-void work_queue_families_free(struct work_queue_families *f)
-{
-    free(f);
-}
-
-/* Work is done within one turn of the loop: there never is any that waits or is not finished. */
-struct work_queue_metrics work_queue_metrics_of(struct work_queue_families *f, const char *name)
-{
-    struct str value = str_of(name);
-    struct metric *always_0[] = { f->depth, f->retries, f->unfinished, f->longest };
-    for (size_t i = 0; i < sizeof(always_0) / sizeof(always_0[0]); i++)
-        metric_series(always_0[i], &value);
-    return (struct work_queue_metrics){
-        .adds = metric_series(f->adds, &value),
-        .waited = metric_series(f->waited, &value),
-        .worked = metric_series(f->worked, &value),
-    };
-}
-
-void work_queue_metrics_done(const struct work_queue_metrics *q, double waited_s, double worked_s)
-{
-    series_inc(q->adds);
-    series_observe(q->waited, waited_s);
-    series_observe(q->worked, worked_s);
 }

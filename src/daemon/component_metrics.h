@@ -1,11 +1,13 @@
 /* daemon/component_metrics.h - what every Kubernetes component shows of itself: which build, which version, which gates are
- * on; who leads; its work queues.
+ * on; who leads.
  *
  * Thread: any; series are the registry's. */
 #pragma once
 
 #include "base/metrics.h"
+#include "client/queue_metrics.h"
 #include "config/features.h"
+#include "config/scheduler_flags.h"
 
 struct component_build {
     const char *major, *minor;               /* "1", "36"; may be empty */
@@ -15,6 +17,9 @@ struct component_build {
     const char *binary, *emulation, *min_compat; /* "1.36.4", "1.36", "1.35" */
 };
 
+/* A registry that keeps to what the flags say of metrics and labels, which counts before any is added. */
+ERR_MUST_CHECK enum err_code component_metrics_new(const struct scheduler_flags *f, struct arena *a,
+                                                   struct metrics **ret_registry, struct err *e);
 /* kubernetes_build_info, version_info, kubernetes_feature_enabled, and the metrics about metrics. */
 void component_metrics_add(struct metrics *registry, const struct component_build *build, const struct gates *gates);
 
@@ -24,15 +29,3 @@ struct leader_metrics {
     struct series *is_leader, *slow_paths;
 };
 struct leader_metrics leader_metrics_add(struct metrics *registry, const char *lease);
-
-/* workqueue_*: berth has no such queues. What does the same work shows under upstream's name: an item is a file that was
- * looked at or a certificate that was taken into use. */
-struct work_queue_metrics {
-    struct series *adds, *waited, *worked;
-};
-struct work_queue_families;
-struct work_queue_families *work_queue_families_new(struct metrics *registry);
-void work_queue_families_free(struct work_queue_families *f);
-struct work_queue_metrics work_queue_metrics_of(struct work_queue_families *f, const char *name);
-/* One item was done that waited and worked so long. */
-void work_queue_metrics_done(const struct work_queue_metrics *q, double waited_s, double worked_s);

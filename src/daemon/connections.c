@@ -106,9 +106,9 @@ enum err_code connections_new(const struct connections_options *o, struct connec
     if (!rc && o->metrics)
         c->metrics = client_metrics_new(o->metrics, host_of(&c->arena, c->config.server));
     if (!rc)
-        rc = make_client(c, o, MAIN, "scheduler", e);
+        rc = make_client(c, o, MAIN, o->suffix, e);
     if (!rc)
-        rc = make_client(c, o, EVENTS, "scheduler", e);
+        rc = make_client(c, o, EVENTS, o->suffix, e);
     if (!rc)
         rc = make_client(c, o, LEASE, "leader-election", e);
     if (rc) {
@@ -133,6 +133,16 @@ void connections_free(struct connections *c)
 {
     if (c)
         free_all(c);
+}
+
+const struct client_config *connections_config(const struct connections *c)
+{
+    return &c->config;
+}
+
+struct rest_observer connections_observer(const struct connections *c)
+{
+    return c->metrics ? client_metrics_observer(c->metrics) : (struct rest_observer){ 0 };
 }
 
 const struct api *connections_main(const struct connections *c)

@@ -1,4 +1,4 @@
-/* daemon/connections.h - the clients of one live scheduler: which API server, and as whom.
+/* daemon/connections.h - the clients of one live component: which API server, and as whom.
  *
  * As upstream there are three, each with a rate of its own: for objects and writes, for Events, and for the lease, so
  * that neither of the latter waits behind the first.
@@ -25,6 +25,7 @@ struct connections_options {
     struct str content_type;
     double qps;
     int burst;
+    const char *suffix;     /* of the user agent of the first two: "scheduler" */
     const char *user_agent; /* without what tells the clients apart */
     struct metrics *metrics; /* where requests are counted; NULL: nowhere */
 };
@@ -35,6 +36,10 @@ ERR_MUST_CHECK enum err_code connections_new(const struct connections_options *o
 void connections_stop(struct connections *c, void (*stopped)(void *context), void *context);
 /* After `stopped`. */
 void connections_free(struct connections *c);
+
+/* As whom, and who counts requests: for further clients, which must end before these. */
+const struct client_config *connections_config(const struct connections *c);
+struct rest_observer connections_observer(const struct connections *c);
 
 const struct api *connections_main(const struct connections *c);
 const struct api *connections_events(const struct connections *c);

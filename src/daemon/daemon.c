@@ -10,7 +10,6 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -20,9 +19,11 @@
 #include "daemon/berth_metrics.h"
 #include "daemon/component_metrics.h"
 #include "daemon/connections.h"
+#include "daemon/dashboard.h"
 #include "daemon/debugger.h"
 #include "daemon/engine.h"
 #include "daemon/extender_client.h"
+#include "daemon/identity.h"
 #include "daemon/informers.h"
 #include "daemon/memory.h"
 #include "daemon/outbox.h"
@@ -57,6 +58,7 @@ struct daemon {
     struct informers *informers;
     struct debugger *debugger;
     struct questions *questions;
+    struct dashboard *dashboard;
     struct secure_port *port;  /* NULL: nothing is served */
     struct election *election; /* NULL: no election */
     const char *identity;
@@ -70,31 +72,6 @@ struct daemon {
 };
 
 static void stop(struct daemon *d, int exit_code, const char *error, const char *last_words);
-
-/* ---- Identity ---- */
-
-static uint64_t random_seed(void)
-{
-    uint64_t seed;
-    if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
-        seed = (uint64_t)clock_mono_ns(&clock_real) ^ (uint64_t)getpid();
-    return seed;
-}
-
-/* Host name and a random UUID of version 4. */
-static const char *make_identity(struct daemon *d)
-{
-    char host[256] = "";
-    unsigned char u[16];
-    if (gethostname(host, sizeof(host) - 1))
-        host[0] = '\0';
-    if (getrandom(u, sizeof(u), 0) != sizeof(u))
-        memcpy(u, &d->seed, sizeof(d->seed));
-    u[6] = (u[6] & 0x0f) | 0x40;
-    u[8] = (u[8] & 0x3f) | 0x80;
-    return arena_printf(&d->arena, "%s_%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", host, u[0],
-                        u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
-}
 
 /* ---- Leading ---- */
 
@@ -154,7 +131,7 @@ static bool may_act(void *context)
 static void make_election(struct daemon *d)
 {
     const struct leader_election_config *c = &d->o->config->leader_election;
-    d->identity = make_identity(d);
+    d->identity = identity_of_process(&d->arena);
     d->leader = leader_metrics_add(d->metrics, arena_cstr(&d->arena, c->resource_name));
     series_set(d->leader.is_leader, 0);
     d->leader_events = event_recorder_new(connections_events(d->connections), loop_clock(d->loop), d->seed + 1);
@@ -251,24 +228,11 @@ static void pulse(struct loop_timer *t)
 
 /* ---- Start ---- */
 
-/* What operators say of metrics counts before any is added. */
 static enum err_code make_metrics(struct daemon *d, struct err *e)
 {
-    const struct scheduler_flags *f = d->o->flags;
-    struct flag_pairs labels;
-    if (scheduler_metric_labels(f, &d->arena, &labels, e))
+    if (component_metrics_new(d->o->flags, &d->arena, &d->metrics, e))
         return e->code;
-    d->metrics = metrics_new();
     d->slis = metrics_new();
-    for (size_t i = 0; i < f->disabled_metrics.n; i++)
-        metrics_disable(d->metrics, f->disabled_metrics.at[i]);
-    for (size_t i = 0; i < labels.n; i++) {
-        struct str metric = labels.at[i].key, label = metric;
-        const char *comma = memchr(metric.p, ',', metric.n);
-        metric.n = comma ? (size_t)(comma - metric.p) : metric.n;
-        label = comma ? str_range(comma + 1, label.p + label.n) : (struct str){ "", 0 };
-        metrics_allow_values(d->metrics, metric, label, labels.at[i].value);
-    }
     process_metrics_add(d->metrics);
     d->health = health_metrics_add(d->slis);
     berth_metrics_add(d->metrics, &d->own);
@@ -350,6 +314,19 @@ static void count_certificate(struct daemon *d, int64_t begun_ns)
     work_queue_metrics_done(&q, 0, (double)(clock_mono_ns(loop_clock(d->loop)) - begun_ns) / 1e9);
 }
 
+/* What is asked, and the dashboard. */
+static const struct ops_route *all_routes(struct daemon *d, size_t *ret_n)
+{
+    size_t n_asked, n_shown;
+    const struct ops_route *asked = questions_routes(d->questions, &n_asked);
+    const struct ops_route *shown = dashboard_routes(d->dashboard, &n_shown);
+    struct ops_route *all = ARENA_NEW_N(&d->arena, struct ops_route, n_asked + n_shown);
+    memcpy(all, asked, n_asked * sizeof(*all));
+    memcpy(all + n_asked, shown, n_shown * sizeof(*all));
+    *ret_n = n_asked + n_shown;
+    return all;
+}
+
 /* The address is taken before any client is made, as upstream does. */
 static enum err_code make_port(struct daemon *d, struct err *e)
 {
@@ -364,12 +341,16 @@ static enum err_code make_port(struct daemon *d, struct err *e)
     strbuf_fini(&configz);
     d->questions = questions_new(&(struct questions_options){
         .engine = d->engine, .loop = d->loop, .clock = loop_clock(d->loop), .leads = leads, .context = d });
+    d->dashboard = dashboard_new(d->engine, d->loop);
     size_t n_routes;
-    const struct ops_route *routes = questions_routes(d->questions, &n_routes);
+    const struct ops_route *routes = all_routes(d, &n_routes);
     int64_t begun_ns = clock_mono_ns(loop_clock(d->loop));
     if (secure_port_new(&(struct secure_port_options){ .loop = d->loop,
                                                        .flags = d->o->flags,
                                                        .gates = d->o->gates,
+                                                       .component = "kube-scheduler",
+                                                       .flag_set = &scheduler_flag_set,
+                                                       .flag_values = d->o->flags,
                                                        .metrics = d->metrics,
                                                        .slis = d->slis,
                                                        .health = d->health,
@@ -378,6 +359,8 @@ static enum err_code make_port(struct daemon *d, struct err *e)
                                                        .profiling = d->o->config->enable_profiling,
                                                        .routes = routes,
                                                        .n_routes = n_routes,
+                                                       .sync_check = "sched-handler-sync",
+                                                       .not_synced = "handlers are not fully synchronized",
                                                        .is_synced = is_synced,
                                                        .is_stopping = is_stopping,
                                                        .context = d,
@@ -412,6 +395,7 @@ static enum err_code make_clients(struct daemon *d, struct err *e)
         .content_type = c->content_type,
         .qps = (double)c->qps,
         .burst = c->burst,
+        .suffix = "scheduler",
         .user_agent = arena_printf(&d->arena, "kube-scheduler/%.*s (%s) kubernetes/%.7s",
                                    STR_ARG(scheduler_flags_version(d->o->flags)), d->o->build.platform,
                                    d->o->build.git_commit),
@@ -579,10 +563,12 @@ static void end(struct daemon *d)
     writer_free(d->writer);
     d->events = d->leader_events = NULL;
     d->writer = NULL;
-    if (d->port)
-        secure_port_stop(d->port, port_stopped, d);
-    else
+    if (!d->port) {
         port_stopped(d);
+        return;
+    }
+    dashboard_stop(d->dashboard);
+    secure_port_stop(d->port, port_stopped, d);
 }
 
 static void signal_closed(uv_handle_t *handle)
@@ -609,6 +595,7 @@ static void free_parts(struct daemon *d)
     secure_port_free(d->port);
     engine_free(d->engine);
     questions_free(d->questions);
+    dashboard_free(d->dashboard);
     informers_free(d->informers);
     if (d->extenders)
         extender_client_free(d->extenders);
@@ -628,7 +615,7 @@ int daemon_run(const struct daemon_options *o)
     signal(SIGPIPE, SIG_IGN);
     arena_init(&d.arena);
     err_init(&e, &d.arena);
-    d.seed = random_seed();
+    d.seed = identity_seed();
     d.loop = loop_new(NULL);
     d.synced.run = run_synced;
     d.engine_ended.run = run_engine_ended;

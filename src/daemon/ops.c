@@ -61,6 +61,8 @@ static void log_answer(const struct ops_exchange *x, int status)
 /* As upstream: who may be anybody holds no HTTP/2 connection, which costs a server much and a client little. */
 static bool ends_connection(const struct ops_exchange *x)
 {
+    if (x->inner->route && x->inner->route->is_open)
+        return false;
     return x->head->version == HTTP_2 && (!x->user || str_is(x->user->name, USER_ANONYMOUS) ||
                                           str_list_has(&x->user->groups, STR(GROUP_UNAUTHENTICATED)));
 }
@@ -295,11 +297,32 @@ static void authenticated(struct authn_call *c)
         authorized(&in->authz);
 }
 
+static bool asks_for_loopback(const struct head *request)
+{
+    static const char *const names[] = { "localhost", "127.0.0.1", "[::1]" };
+    struct str host = request->authority;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        size_t n = strlen(names[i]);
+        if (host.n >= n && memcmp(host.p, names[i], n) == 0 && (host.n == n || host.p[n] == ':'))
+            return true;
+    }
+    return false;
+}
+
 static void begin(struct ops_exchange *x)
 {
     if (!x->inner->is_path) {
         ops_add_header(x, "connection", STR("close"));
         ops_answer(x, 400, "text/plain; charset=utf-8", STR("400 Bad Request"));
+        return;
+    }
+    if (x->ops->options.is_plain && !asks_for_loopback(x->head)) {
+        ops_answer_error(x, 421, "this address answers to localhost alone");
+        return;
+    }
+    if (x->inner->route && x->inner->route->is_open) {
+        x->inner->allowed = true;
+        serve_if_ready(x);
         return;
     }
     static const struct str group = { GROUP_UNAUTHENTICATED, sizeof(GROUP_UNAUTHENTICATED) - 1 };
@@ -430,12 +453,13 @@ static const char *address_text(struct ops *o)
 
 enum err_code ops_listen(struct ops *o, int *ret_port, struct err *e)
 {
-    if (make_tls(o, e))
+    if (!o->options.is_plain && make_tls(o, e))
         return e->code;
     server_hold(o->server);
     if (server_listen(o->server, address_text(o), o->tls, ret_port, e))
         return err_wrap(e, "failed to create listener");
-    o->tls_watch = tls_watch_new(o->options.loop, o->tls, OPS_TLS_LOOK_MS, files_changed, o);
+    if (o->tls)
+        o->tls_watch = tls_watch_new(o->options.loop, o->tls, OPS_TLS_LOOK_MS, files_changed, o);
     return ERR_OK;
 }
 

@@ -64,6 +64,9 @@ struct ops_options {
     bool no_http2;
     uint32_t max_streams; /* of an HTTP/2 connection; 0 = OPS_STREAMS */
     bool share_port;
+    /* Without TLS, for this machine alone: the address is a loopback one, and so is the name that a request asks for, or another
+     * site's page could ask through a name of its own that leads here. */
+    bool is_plain;
     bool ask_for_certificates; /* clients are asked for one, and may have none */
     /* Every request goes there instead of through the filters and routes below; NULL: through them. */
     server_handler handler;
@@ -97,6 +100,7 @@ typedef void (*ops_serve_route)(void *context, struct ops_exchange *x);
 struct ops_route {
     const char *path;
     bool below;      /* takes every path that begins so; ends in "/" */
+    bool is_open;    /* to everybody: nobody is asked who they are */
     bool reads_body; /* served when all of it is there */
     size_t body_bytes_max; /* more is 413, as is what passes OPS_BODIES_BYTES_MAX; 0 = OPS_BODY_BYTES_MAX */
     ops_serve_route serve; /* answers at once, or keeps the exchange and answers later */

@@ -9,6 +9,7 @@
 #include "apiserver/status_object.h"
 #include "insight/decisions.h"
 #include "insight/insight.h"
+#include "insight/live.h"
 #include "insight/shadow.h"
 #include "sched/pod_resources.h"
 
@@ -28,7 +29,7 @@ struct route_context {
     const struct kind *kind;
 };
 
-enum { N_KINDS = 5 };
+enum { N_KINDS = 6 };
 
 struct questions {
     struct questions_options o;
@@ -69,6 +70,12 @@ static enum err_code answer_what_if(struct questions *q, struct str text, struct
 {
     struct insight in = insight_of(q);
     return insight_what_if(&in, text, to, e);
+}
+
+static enum err_code answer_node(struct questions *q, struct str text, struct strbuf *to, struct err *e)
+{
+    struct insight in = insight_of(q);
+    return insight_node_view(&in, text, to, e);
 }
 
 static enum err_code answer_decisions(struct questions *q, struct str text, struct strbuf *to, struct err *e)
@@ -206,6 +213,7 @@ static const struct kind kinds[N_KINDS] = {
     { "/berth/v1/what-if", "POST", JSON, true, answer_what_if },
     { "/berth/v1/decisions", "GET", JSON, false, answer_decisions },
     { "/berth/v1/shadow", "GET", JSON, false, answer_shadow },
+    { "/berth/v1/node", "GET", JSON, false, answer_node },
     { "/metrics/resources", NULL, METRICS_CONTENT_TYPE, false, NULL },
 };
 

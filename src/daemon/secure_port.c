@@ -57,7 +57,7 @@ static struct str_list list_of(const struct flag_strings *from)
 
 static enum err_code listen_there(struct secure_port *p, struct err *e)
 {
-    struct self_signed_options self = { .name = "kube-scheduler", .key = TLS_NEW_KEY_RSA_2048 };
+    struct self_signed_options self = { .name = p->o.component, .key = TLS_NEW_KEY_RSA_2048 };
     struct ops_options o;
     if (serving_options(p->o.flags, p->o.loop, self, &p->arena, &o, e))
         return e->code;
@@ -83,7 +83,7 @@ static enum err_code make_reviewer(struct secure_port *p, struct reviewer *r, st
     if (rc)
         return err_wrap(e, "failed to get delegated %s kubeconfig", flag);
     struct rest_options o = { .loop = p->o.loop, .qps = REVIEW_QPS, .burst = REVIEW_BURST, .media = MEDIA_JSON,
-                              .user_agent = "kube-scheduler" };
+                              .user_agent = p->o.component };
     return rest_new(&r->config, &o, &r->rest, e);
 }
 
@@ -175,7 +175,7 @@ static enum err_code make_guards(struct secure_port *p, struct err *e)
 static const char *not_synced(void *context)
 {
     const struct secure_port *p = context;
-    return p->o.is_synced(p->o.context) ? NULL : "handlers are not fully synchronized";
+    return p->o.is_synced(p->o.context) ? NULL : p->o.not_synced;
 }
 
 static const char *is_stopping(void *context)
@@ -203,7 +203,7 @@ static void reset_metrics(void *context)
 
 static const struct flagz_pair *flagz_pairs(struct secure_port *p, size_t *ret_n)
 {
-    struct flag_text *from = scheduler_flags_texts(p->o.flags, &p->arena, ret_n);
+    struct flag_text *from = flag_set_texts(p->o.flag_set, p->o.flag_values, &p->arena, ret_n);
     struct flagz_pair *at = ARENA_NEW_N(&p->arena, struct flagz_pair, *ret_n);
     for (size_t i = 0; i < *ret_n; i++)
         at[i] = (struct flagz_pair){ from[i].name, text(p, from[i].value) };
@@ -218,7 +218,7 @@ static void make_endpoints(struct secure_port *p)
     if (p->o.leader_elects)
         p->healthz[n_healthz++] = p->readyz[n_readyz++] = leader;
     p->readyz[n_readyz++] = (struct health_check){ "shutdown", is_stopping, p };
-    p->readyz[n_readyz++] = (struct health_check){ "sched-handler-sync", not_synced, p };
+    p->readyz[n_readyz++] = (struct health_check){ p->o.sync_check, not_synced, p };
     struct endpoints_metrics pages[] = { { "/metrics", write_metrics, reset_metrics, p->o.metrics },
                                          { "/metrics/slis", write_metrics, reset_metrics, p->o.slis } };
     const struct component_version *v = &p->o.gates->versions.emulated;
@@ -230,7 +230,7 @@ static void make_endpoints(struct secure_port *p)
         .metrics = pages,
         .n_metrics = 2,
         .configz = p->o.configz,
-        .zpages = { .component = "kube-scheduler",
+        .zpages = { .component = p->o.component,
                     .start_s = clock_wall_ns(loop_clock(p->o.loop)) / CLOCK_NS_PER_SECOND,
                     .go_version = "none, this is berth",
                     .binary_version = "1.36.4",

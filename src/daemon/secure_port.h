@@ -1,4 +1,4 @@
-/* daemon/secure_port.h - the scheduler's secure port, from its flags: TLS, who may ask, and all that is served.
+/* daemon/secure_port.h - a component's secure port, from its flags: TLS, who may ask, and all that is served.
  *
  * The address is taken at once (secure_port_new); requests wait until secure_port_begin has found out whose
  * certificates the cluster trusts, which it reads from the API server unless flags say so or forbid it.
@@ -19,6 +19,9 @@ struct secure_port_options {
     struct loop *loop;
     const struct scheduler_flags *flags;
     const struct gates *gates;
+    const char *component;           /* "kube-scheduler" */
+    const struct flag_set *flag_set; /* of /flagz, with the values: */
+    const void *flag_values;
     struct metrics *metrics; /* of /metrics */
     struct metrics *slis;    /* of /metrics/slis */
     struct health_metrics health; /* in it */
@@ -26,7 +29,8 @@ struct secure_port_options {
     bool leader_elects, profiling;
     const struct ops_route *routes; /* others; live as long */
     size_t n_routes;
-    /* For /readyz. */
+    /* For /readyz: a check of that name fails with those words until it is synced. */
+    const char *sync_check, *not_synced;
     bool (*is_synced)(void *context), (*is_stopping)(void *context);
     void *context;
     uint64_t seed;

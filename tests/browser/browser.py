@@ -164,6 +164,10 @@ def run_one(function, *args):
         return False
 
 
+def at_end():
+    """What a world that runs programs puts its end in place of."""
+
+
 def main(make_world=lambda folder: (), needs_browser=True):
     """Runs the tests, each with what make_world(folder) returns."""
     global _browser
@@ -174,6 +178,7 @@ def main(make_world=lambda folder: (), needs_browser=True):
             _browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
             stack.callback(_browser.close)
         world = make_world(folder)
+        stack.callback(at_end)
         results = [run_one(t, *world) for t in chosen]
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
     sys.exit(0 if results and all(results) else 1)

@@ -8,10 +8,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BERTH = os.path.abspath(sys.argv[1])
-COMMANDS = ["apiserver", "bench", "decode", "explain", "replay", "scheduler", "simulate", "store", "version"]
+COMMANDS = ["apiserver", "bench", "controllers", "decode", "explain", "node", "replay", "scheduler", "simulate", "store", "version"]
 # With berth's own kind of command line; these two have kube-scheduler's and kube-apiserver's, see scheduler_flags.py and
 # apiserver_life.py.
-PLAIN_COMMANDS = [c for c in COMMANDS if c not in ("apiserver", "scheduler")]
+PLAIN_COMMANDS = [c for c in COMMANDS if c not in ("apiserver", "controllers", "scheduler")]
 
 failures = 0
 

@@ -96,7 +96,7 @@ def check_help(berth, folder):
                  "\n  -v, --v Level  ", "(default [/healthz,/readyz,/livez])\n"):
         assert part in done.stdout, part
     done = run([berth], ["--help"], folder)
-    assert "\n  scheduler  schedules the pods of a cluster" in done.stdout, done
+    assert "\n  scheduler   schedules the pods of a cluster" in done.stdout, done
 
 
 def check_raw_version(berth, folder):

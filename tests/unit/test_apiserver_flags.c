@@ -87,7 +87,7 @@ TEST(every_flag_of_upstream)
         CHECK(f->help[0] && !f->deprecated);
     }
     CHECK_INT("flags", g.n, 177);
-    CHECK_INT("with berth's own", flag_set_count(&apiserver_flag_set), 181);
+    CHECK_INT("with berth's own", flag_set_count(&apiserver_flag_set), 188);
     golden_close(&g);
     arena_fini(&l.arena);
 }

@@ -57,7 +57,7 @@ static const struct row rows[] = {
     { "on delete nothing is updated", UPDATE(2, .partition = -1, .on_delete = true), WAS(0) " " WAS(1), -1, "", "2 2 2 2 0" },
     { "identities are mended", SET(1), "0nRraX", -1, "update 0", "1 1 1 1 1 !" },
     { "claims of a pod that waits are made", SET(2), "0nPM", -1, "claims 0", "1 0 0 1 1" },
-    { "owners of claims are mended", SET(1), "0nRraC 1nRraC", -1, "own 0 own 1 delete 1", "2 2 2 2 2" },
+    { "owners of claims are mended", SET(1), "0nRraC 1nRraC", -1, "own 0 update 0 own 1 delete 1", "2 2 2 2 2" },
 };
 
 static bool is_stale(void *context, int64_t ordinal)

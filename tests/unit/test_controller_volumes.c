@@ -36,7 +36,8 @@ static const struct {
       "\"phase\":\"Bound\",\"accessModes\":[\"ReadWriteOnce\",\"ReadOnlyMany\"]"), NULL, VOLUME_WITH("v", "9Gi", FOR("u"), "Bound"), NULL, "nothing" },
     { "a volume that somebody chose", CLAIM(",\"volumeName\":\"v\""), NULL, VOLUME("v", "9Gi"), NULL, "volume v for u" },
     { "which is not there", CLAIM(",\"volumeName\":\"v\""), NULL, NULL, NULL, "nothing" },
-    { "or not his", CLAIM(",\"volumeName\":\"v\""), NULL, VOLUME_WITH("v", "9Gi", FOR("other"), "Bound"), NULL, "nothing" },
+    { "or not his", CLAIM(",\"volumeName\":\"v\""), NULL, VOLUME_WITH("v", "9Gi", FOR("other"), "Bound"), NULL, "nothing FailedBinding" },
+    { "or too small", CLAIM(",\"volumeName\":\"v\""), NULL, VOLUME("v", "1Gi"), NULL, "nothing VolumeMismatch" },
     { "a volume that was lost", BOUND("Bound"), NULL, NULL, NULL, "claim is Lost ClaimLost" },
     { "is lost once", BOUND("Lost"), NULL, NULL, NULL, "nothing" },
     { "a volume of two", BOUND("Bound"), NULL, VOLUME_WITH("v", "9Gi", FOR("other"), "Bound"), NULL, "claim is Lost ClaimMisbound" },
@@ -101,6 +102,7 @@ TEST(steps_of_claims)
     arena_fini(&a);
 }
 
+#define GOES_WITH(uid) FOR(uid) ",\"persistentVolumeReclaimPolicy\":\"Delete\""
 #define OURS(policy)                                                                                                            \
     "{\"metadata\":{\"name\":\"v\",\"annotations\":{\"pv.kubernetes.io/provisioned-by\":\"" HOLLOW "\"}},\"spec\":{"                 \
     "\"persistentVolumeReclaimPolicy\":\"" policy "\"" FOR("u") "},\"status\":{\"phase\":\"Released\"}}"
@@ -117,7 +119,12 @@ static const struct {
     { "another claim by that name", VOLUME_WITH("v", "1Gi", FOR("old"), "Bound"), CLAIM(""), "volume v Released" },
     { "is kept", OURS("Retain"), NULL, "nothing" },
     { "or goes", OURS("Delete"), NULL, "delete v" },
-    { "unless somebody else made it", VOLUME_WITH("v", "1Gi", FOR("u") ",\"persistentVolumeReclaimPolicy\":\"Delete\"", "Released"), NULL, "nothing" },
+    { "unless nobody knows how", VOLUME_WITH("v", "1Gi", GOES_WITH("u"), "Released"), NULL, "volume v Failed VolumeFailedDelete" },
+    { "which is said once", VOLUME_WITH("v", "1Gi", GOES_WITH("u"), "Failed"), NULL, "nothing" },
+    { "or somebody else does", VOLUME_WITH("v", "1Gi", GOES_WITH("u") ",\"csi\":{\"driver\":\"d\",\"volumeHandle\":\"h\"}", "Released"), NULL, "nothing" },
+    { "a path of the host", VOLUME_WITH("v", "1Gi", GOES_WITH("u") ",\"hostPath\":{\"path\":\"/tmp/x\"}", "Released"), NULL, "delete v" },
+    { "not any path", VOLUME_WITH("v", "1Gi", GOES_WITH("u") ",\"hostPath\":{\"path\":\"/tmp/\"}", "Released"), NULL,
+      "volume v Failed VolumeFailedDelete" },
 };
 
 TEST(steps_of_volumes)

@@ -58,7 +58,9 @@ static bool take(void *context, enum reflected what, const struct watch_object *
     (void)context;
     static const char *const words[] = { "list", "+", "synced", "=", "-" };
     strbuf_printf(&seen, "%s", words[what]);
-    if (object) {
+    if (what == REFLECTED_SYNCED) {
+        CHECK(!object->bytes.p);
+    } else if (object) {
         CHECK(object->bytes.n > 0);
         strbuf_printf(&seen, "%.*s", STR_ARG(object->version));
     }
