@@ -327,7 +327,7 @@ static enum err_code check_changed(struct operation *op, const struct kind_rules
                                    const struct rules_context *c, const struct value *v, const struct value *old)
 {
     rules_check_common_meta(c, v, &op->errs);
-    rules_check_meta_update(c, v, old, &op->errs);
+    rules_check_generic_meta_update(c, v, old, &op->errs);
     rules_validate_update *validate = sub ? sub->validate_update : k->validate_update;
     if (validate)
         validate(c, v, old, &op->errs);

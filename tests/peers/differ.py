@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tests/peers/differ.py [--seed N] [--first N] [--scenarios N] [--only RE] [--keep] - the same requests to the real kube-apiserver and to berth's.
+"""tests/peers/differ.py [--seed N] [--first N] [--scenarios N] [--only RE] [--all] [--keep] - the same requests to the real kube-apiserver and to berth's.
 
 Both are started with the same flags and nothing beside them. A scenario is a short sequence of random requests about one resource, or
 requests that are about none; after it both servers are brought back to where they were. Every answer is compared: code, headers that
@@ -48,6 +48,13 @@ KNOWN = [(why, re.compile(text, re.S)) for why, text in (
     ("wrong finalizers of a change are named twice", r"metadata\.finalizers\[0\]"),
     ("managed fields that a client makes up", r"managedFields/0"),
 )]
+
+
+def apart(a, b):
+    """What two long texts do not begin with both."""
+    same = len(os.path.commonprefix([a, b]))
+    begin = same - 120 if same > 160 else 0
+    return tuple(("... " if begin else "") + text[begin:begin + 700] for text in (a, b))
 
 
 class View:
@@ -116,14 +123,15 @@ class Differ:
         why = next((why for why, text in KNOWN if text.search(whole)), None)
         if why:
             self.known[why] += 1
-            return
+            if not self.options.all:
+                return
         place = re.sub(r"\[\d+\]", "[]", differs.place)
         kind = (request.method, where.split(" ")[0], place, answers[0][0], re.sub(r"\"[^\"]*\"|\d+", "", str(differs.real))[:80])
         self.kinds[kind] += 1
         if kind not in self.first:
             self.first[kind] = differs
             print("DIFF %s\n  request %s\n  %d at %s\n    real: %s\n    own:  %s" % (
-                where, request, answers[0][0], differs.place, *(str(x)[:700] for x in (differs.real, differs.own))), flush=True)
+                where, request, answers[0][0], differs.place, *apart(str(differs.real), str(differs.own))), flush=True)
 
     def scenario(self, number):
         chance = random.Random("%d %d" % (self.options.seed, number))
@@ -224,6 +232,7 @@ def main():
     parser.add_argument("--scenarios", type=int, default=200)
     parser.add_argument("--only", type=re.compile, default=re.compile(""))
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--all", action="store_true", help="show what is known, too")
     options = parser.parse_args()
     options.peers = find_peers() or sys.exit(2)
     return run(options)

@@ -25,6 +25,7 @@ struct play {
     const struct kind_rules *rules;
     const struct sub_rules *sub; /* NULL: the object itself */
     struct warnings warnings;
+    size_t n_causes; /* why it was refused */
     struct rules_context context;
     struct err e;
 };
@@ -138,7 +139,8 @@ static struct value play_update(struct play *p, struct value new, const struct v
     if (prepare)
         new = prepare(&p->context, &new, old);
     new = complete_update(p, new, old);
-    rules_check_meta_update(&p->context, &new, old, errs); /* of every kind, before its own rules */
+    rules_check_common_meta(&p->context, &new, errs); /* of every kind, before its own rules */
+    rules_check_generic_meta_update(&p->context, &new, old, errs);
     if (validate)
         validate(&p->context, &new, old, errs);
     if (!errs->n && warn)
@@ -185,6 +187,7 @@ static enum err_code play_row(struct play *p, struct value *ret_result)
         return p->e.code;
     else
         new = play_update(p, new, &old, &errs);
+    p->n_causes = errs.n;
     if (errs.n)
         return refuse(p, &new, &errs);
     new = stored_form(p, &new);
@@ -199,6 +202,8 @@ static struct str got_text(struct play *p, enum err_code code, const struct valu
     struct strbuf out;
     strbuf_init(&out, STRBUF_NO_MAX);
     if (code) {
+        if (p->n_causes)
+            strbuf_printf(&out, "%zu causes: ", p->n_causes);
         strbuf_add_text(&out, p->e.message);
     } else {
         struct strbuf json;
@@ -217,8 +222,11 @@ static struct str got_text(struct play *p, enum err_code code, const struct valu
 static struct str wanted_text(struct play *p)
 {
     const struct value *result = value_member(p->row, STR("result")), *warnings = value_member(p->row, STR("warnings"));
+    const struct value *causes = value_member(p->row, STR("causes"));
     struct strbuf out;
     strbuf_init(&out, STRBUF_NO_MAX);
+    if (causes)
+        strbuf_printf(&out, "%d causes: ", (int)causes->i);
     strbuf_add_str(&out, result ? json_of(p, result) : golden_text(p->row, "message"));
     for (uint32_t i = 0; warnings && i < warnings->n; i++)
         strbuf_printf(&out, "\nwarning: %.*s", STR_ARG(value_text(&warnings->items[i])));
