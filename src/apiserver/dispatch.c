@@ -143,6 +143,7 @@ static bool negotiate(struct exchange *x, enum accept_place place)
         place = ACCEPT_UNTABLED;
     if (!negotiate_answer(accept_of(x), place, &x->form, &x->err))
         return true;
+    x->op.warnings.n = 0; /* whoever refuses the form of an answer comes before whoever warns */
     answer_error(x, NULL);
     return false;
 }
@@ -363,6 +364,7 @@ static void warn_of_orphans(struct exchange *x)
     const struct delete_options *o = &x->op.delete;
     if (str_is(x->at.resource->plural, "jobs") && !o->propagation_policy.p && o->orphan_dependents == MAYBE_UNSET)
         warnings_add(&x->op.warnings, ORPHANS_WARNING);
+    x->op.warnings.n_kept = x->op.warnings.n;
 }
 
 static bool read_delete_options(struct exchange *x)

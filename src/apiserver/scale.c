@@ -119,7 +119,7 @@ static enum err_code store_scale(struct operation *op, const struct value *old, 
     if (uid.n && !str_eq(uid, meta_text(t, old, "uid")))
         return registry_conflict(op, "StorageError: invalid object, Code: 4, Key: %.*s, ResourceVersion: 0, "
                                  "AdditionalErrorMsg: Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s",
-                                 STR_ARG(op->key),
+                                 STR_ARG(registry_shown_key(op)),
                                  STR_ARG(err_shown(&op->err, uid)), STR_ARG(meta_text(t, old, "uid")));
     struct value v = edit_set(op->arena, t, old, "spec.replicas", replicas->kind == VALUE_INT ? *replicas : value_int(0));
     v = meta_set(op->arena, t, &v, "resourceVersion", value_string(version));
@@ -137,10 +137,8 @@ static enum err_code attempt_update(struct operation *op)
     struct value scale;
     if (registry_decode(op, scale_type(), &scale))
         return op->err.code;
-    struct str name = meta_text(scale_type(), &scale, "name");
-    if (name.n && !str_eq(name, op->name))
-        return err_set(&op->err, ERR_BAD_REQUEST, "the name of the object (%.*s) does not match the name on the URL (%.*s)",
-                       STR_ARG(err_shown(&op->err, name)), STR_ARG(op->name));
+    if (registry_check_named(op, meta_text(scale_type(), &scale, "name")))
+        return op->err.code;
     const struct value *old = registry_current(op);
     if (!old)
         return registry_not_found(op);

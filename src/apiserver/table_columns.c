@@ -1232,3 +1232,8 @@ const struct table_kind *table_kind(const struct resource *r)
             return &kinds[i];
     return &generic;
 }
+
+bool table_kind_is_general(const struct table_kind *k)
+{
+    return k == &generic;
+}

@@ -106,9 +106,8 @@ enum err_code registry_settle_namespace(struct operation *op, struct value *v)
     return ERR_OK;
 }
 
-enum err_code registry_check_name(struct operation *op, const struct value *v)
+enum err_code registry_check_named(struct operation *op, struct str name)
 {
-    struct str name = meta_text(op->resource->type, v, "name");
     if (name.n == 0)
         return err_set(&op->err, ERR_BAD_REQUEST,
                        "the name of the object (%.*s based on URL) was undeterminable: name must be provided",
@@ -118,6 +117,11 @@ enum err_code registry_check_name(struct operation *op, const struct value *v)
                        "the name of the object (%.*s) does not match the name on the URL (%.*s)",
                        STR_ARG(err_shown(&op->err, name)), STR_ARG(op->name));
     return ERR_OK;
+}
+
+enum err_code registry_check_name(struct operation *op, const struct value *v)
+{
+    return registry_check_named(op, meta_text(op->resource->type, v, "name"));
 }
 
 /* ---- New objects ---- */
@@ -379,6 +383,12 @@ enum err_code registry_store_changed(struct operation *op, const struct value *o
     return goes_with_update(op, t, &v, old) ? registry_commit_removal(op, &v) : registry_commit(op, &v);
 }
 
+struct str registry_shown_key(const struct operation *op)
+{
+    static const char root[] = "/registry";
+    return op->write.dry_run ? str_from(op->key, sizeof(root) - 1) : op->key;
+}
+
 static enum err_code check_uid(struct operation *op, const struct value *v, const struct value *old)
 {
     struct str given = meta_text(op->resource->type, v, "uid");
@@ -387,7 +397,7 @@ static enum err_code check_uid(struct operation *op, const struct value *v, cons
         return ERR_OK;
     return registry_conflict(op, "StorageError: invalid object, Code: 4, Key: %.*s, ResourceVersion: 0, "
                              "AdditionalErrorMsg: Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s",
-                             STR_ARG(op->key), STR_ARG(err_shown(&op->err, given)), STR_ARG(is));
+                             STR_ARG(registry_shown_key(op)), STR_ARG(err_shown(&op->err, given)), STR_ARG(is));
 }
 
 bool registry_makes_absent(const struct operation *op)
