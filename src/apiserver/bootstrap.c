@@ -62,7 +62,6 @@ static void add_namespaces(struct list_of *l)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         add(l, "namespaces", "", "", names[i],
             TEXT(l, "{\"metadata\":{\"labels\":{\"kubernetes.io/metadata.name\":\"%s\"}},"
-                    "\"spec\":{\"finalizers\":[\"kubernetes\"]},"
                     "\"status\":{\"phase\":\"Active\"}}", names[i]));
 }
 

@@ -30,23 +30,13 @@ KNOWN = [(why, re.compile(text, re.S)) for why, text in (
     ("controllers inside kube-apiserver write to these", r"^(customresourcedefinitions|apiservices|flowschemas|prioritylevelconfigurations|servicecidrs|ipaddresses)/"),
     ("controllers inside kube-apiserver write to these", r"GET /apis/(apiextensions|apiregistration|flowcontrol.apiserver).k8s.io/|/(servicecidrs|ipaddresses)"),
     ("controllers inside kube-apiserver write events", r"^events/.*'manager': 'kube-apiserver'"),
-    ("who made the first namespaces owns their finalizers, too", r"/api/v1/(watch/)?namespaces/?(\?[^ ]*)? .*(f:finalizers|f:spec|managedFields|line|frame|pb)"),
-    ("the internal version of a DaemonSet has no annotation for its generation", r"deprecated.daemonset.template.generation|^daemonsets/.*(as=Partial|as=Table)"),
     ("methods that are none", r"^anywhere #\d+ \| (FOO|TRACE) "),
     ("documents that belong to no resource", r"^anywhere #\d+ \| \w+ /(healthz|livez|readyz|version|openapi|openid|\.well-known|debug|flagz|statusz|configz|ui|static|nosuch|logs|swagger|metrics)"),
     ("where a server listens", r"serverAddress"),
     ("headers of plain texts", r"\| header X-Content-Type-Options \|"),
     ("components are asked in an order left to chance", r"componentstatuses"),
     ("options and forms of logs", r"/log\b"),
-    ("routers refuse before warnings are made", r"\| header Warning \| \[\] \|.*Endpoints"),
     ("errors and conflicts in the order of a Go map", r"failed to create typed patch object|details.causes\[\d+\].message \| conflict with"),
-    ("raw data in ControllerRevisions", r"^controllerrevisions/.*immutable"),
-    ("old annotations of autoscalers", r"^horizontalpodautoscalers/.*autoscaling.alpha"),
-    ("tables without rows", r"\| \.rows \| None \| \[\]"),
-    ("tables of claims' status", r"^resourceclaims/.*as=Table"),
-    ("limit ranges without a name, which both take", r"^limitranges/.*\.metadata\.uid"),
-    ("wrong finalizers of a change are named twice", r"metadata\.finalizers\[0\]"),
-    ("managed fields that a client makes up", r"managedFields/0"),
 )]
 
 
