@@ -191,11 +191,11 @@ static void add_own_service(struct list_of *l)
     add(l, "services", "", "default", "kubernetes",
         TEXT(l, "{\"metadata\":{\"labels\":{\"component\":\"apiserver\",\"provider\":\"kubernetes\"}},"
                 "\"spec\":{\"type\":\"%s\","
-                "\"clusterIP\":\"%s\",\"clusterIPs\":[\"%s\"],\"ipFamilies\":[\"IPv4\"],"
+                "\"clusterIP\":\"%s\","
                 "\"ipFamilyPolicy\":\"SingleStack\","
                 "\"internalTrafficPolicy\":\"Cluster\",\"sessionAffinity\":\"None\",\"ports\":[{\"name\":\"https\","
                 "\"protocol\":\"TCP\",\"port\":443,\"targetPort\":%d%s}]}}",
-             o->node_port ? "NodePort" : "ClusterIP", o->service_ip, o->service_ip, o->port, node_port));
+             o->node_port ? "NodePort" : "ClusterIP", o->service_ip, o->port, node_port));
     if (!is_reachable(o->advertise_address))
         return;
     add(l, "endpoints", "", "default", "kubernetes",

@@ -132,8 +132,10 @@ static void settled(struct operation *op)
 static bool has_table(const struct exchange *x)
 {
     const struct subresource *sub = x->at.subresource;
+    if (sub && strcmp(sub->name, "status") == 0)
+        return !str_is(x->at.resource->plural, "resourceclaims"); /* alone of all statuses */
     if (sub)
-        return strcmp(sub->name, "status") == 0 || strcmp(sub->name, "scale") == 0;
+        return strcmp(sub->name, "scale") == 0;
     return x->at.resource->verbs & VERB_LIST;
 }
 
@@ -340,8 +342,8 @@ static void serve_create(struct exchange *x)
 
 static void serve_update(struct exchange *x)
 {
-    if (!negotiate(x, ACCEPT_OBJECT) || !read_body_media(x) || !read_write_options(x, WRITE_UPDATE))
-        return;
+    if (!negotiate(x, ACCEPT_OBJECT) || !read_write_options(x, WRITE_UPDATE) || !read_body_media(x))
+        return; /* creations are looked at in the other order */
     prepare_operation(x);
     registry_update(&x->op);
 }
@@ -349,6 +351,7 @@ static void serve_update(struct exchange *x)
 static void serve_patch(struct exchange *x)
 {
     if (negotiate_patch(headers_get(&x->head->headers, "content-type"), &x->op.patch_form, &x->err)) {
+        x->op.warnings.n = 0;
         answer_error(x, NULL);
         return;
     }

@@ -11,6 +11,13 @@ static const char *const reset_spec[] = { "spec", NULL };
 
 /* ---- HorizontalPodAutoscaler ---- */
 
+/* Annotations that stand for fields are none of the stored version's. Those of v1 have become fields before. */
+static struct value autoscaler_converted(const struct rules_context *c, const struct value *new)
+{
+    bool is_stored = str_is(c->type->name, "autoscaling/v2.HorizontalPodAutoscaler");
+    return is_stored ? autoscaler_without_annotations(c->arena, c->type, new) : *new;
+}
+
 static struct value autoscaler_prepare_create(const struct rules_context *c, const struct value *new)
 {
     struct value autoscaler = rules_drop_status(c, new);
@@ -427,7 +434,8 @@ static const struct sub_rules budget_subs[] = {
 };
 
 const struct kind_rules autoscaling_rules[] = {
-    { .type = "autoscaling/v2.HorizontalPodAutoscaler", .prepare_create = autoscaler_prepare_create,
+    { .type = "autoscaling/v2.HorizontalPodAutoscaler", .converted = autoscaler_converted,
+      .prepare_create = autoscaler_prepare_create,
       .prepare_update = autoscaler_prepare_update, .validate_create = autoscaler_validate_create,
       .validate_update = autoscaler_validate_update, .reset_fields = reset_status, .subs = autoscaler_subs },
     { .type = "policy/v1.PodDisruptionBudget", .name = name_is_path_segment, .flags = RULES_NEEDS_VERSION,

@@ -88,7 +88,7 @@ def holder(value, at):
 def mutate(chance, value, others=()):
     """The value with one random change."""
     value = copy.deepcopy(value)
-    found = [at for at in places(value) if at and at[0] not in ("kind", "apiVersion")]
+    found = [at for at in places(value) if at and at[0] not in ("kind", "apiVersion") and at[-1] != "generateName"]
     if not found:
         return value
     at = chance.choice(found)
