@@ -63,6 +63,10 @@ static const struct row {
     { "has no table", "GET", "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/c/status",
       "Accept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json\r\n", "", { " 200 ", "\"kind\":\"ResourceClaim\"" },
       "columnDefinitions" },
+    { "a service", "POST", CORE "/services", "", "{\"metadata\":{\"name\":\"s\"},\"spec\":{\"ports\":[{\"port\":80}]}}",
+      { " 201 ", "\"internalTrafficPolicy\":\"Cluster\"" }, NULL },
+    { "one that becomes a name has no policy", "PATCH", CORE "/services/s", MERGES,
+      "{\"spec\":{\"type\":\"ExternalName\",\"externalName\":\"x.example.com\"}}", { " 200 " }, "\"internalTrafficPolicy\":" },
     { "an annotation that is a field elsewhere", "POST", "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", "",
       "{\"metadata\":{\"name\":\"h\",\"annotations\":{\"autoscaling.alpha.kubernetes.io/metrics\":\"[]\"}},\"spec\":"
       "{\"maxReplicas\":2,\"scaleTargetRef\":{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"name\":\"d\"}}}",
