@@ -89,10 +89,10 @@ static void answer_page(struct exchange *x, const struct apiserver_page *p)
 /* Upstream answers what is about groups and not about a version whatever the method is. */
 static bool is_about_groups(struct str path)
 {
-    if (str_is(path, "/api") || str_is(path, "/apis"))
+    if (str_is(path, "/apis"))
         return true;
     struct str group = str_starts(path, STR("/apis/")) ? str_from(path, 6) : STR("/");
-    return str_index(group, '/') == group.n;
+    return str_index(group, '/') + 1 >= group.n;
 }
 
 static void answer_document(struct exchange *x)

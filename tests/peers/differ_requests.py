@@ -264,7 +264,7 @@ def update(view, chance, resource, subresource=""):
 
 
 def json_patch(chance, held):
-    found = [at for at in places(held) if at] or [("metadata", "labels")]
+    found = [at for at in places(held) if at and at[-1] not in ("uid", "resourceVersion")] or [("metadata", "labels")]
     out = []
     for _ in range(chance.choice([1, 1, 2])):
         at = chance.choice(found)

@@ -13,6 +13,7 @@
 #define RBAC "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
 #define MERGES "Content-Type: application/merge-patch+json\r\n"
 #define TABLE "Accept: application/json;as=Table;v=v1;g=meta.k8s.io\r\n"
+#define DETAILS "Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList\r\n"
 #define UNNAMED "the name of the object (c based on URL) was undeterminable: name must be provided"
 #define JOB_WARNING "child pods are preserved by default when jobs are deleted"
 #define ENDPOINTS_WARNING "v1 Endpoints is deprecated"
@@ -67,6 +68,15 @@ static const struct row {
       { " 201 ", "\"internalTrafficPolicy\":\"Cluster\"" }, NULL },
     { "one that becomes a name has no policy", "PATCH", CORE "/services/s", MERGES,
       "{\"spec\":{\"type\":\"ExternalName\",\"externalName\":\"x.example.com\"}}", { " 200 " }, "\"internalTrafficPolicy\":" },
+    { "versions are read", "PUT", "/api", "", "", { " 405 " }, NULL },
+    { "groups are told whatever the method", "PUT", "/apis", "", "", { " 200 ", "APIGroupList" }, NULL },
+    { "and each of them", "PUT", "/apis/apps/", "", "", { " 200 ", "APIGroup" }, NULL },
+    { "details of all groups", "GET", "/apis", DETAILS, "", { " 200 ", "APIGroupDiscoveryList" }, NULL },
+    { "and none behind a slash", "GET", "/apis/", DETAILS, "", { " 406 " }, NULL },
+    { "an event", "POST", CORE "/events", "", "{\"metadata\":{\"name\":\"e\"},\"involvedObject\":{\"namespace\":\"default\"}}",
+      { " 201 " }, NULL },
+    { "is of no group, whoever asks", "DELETE", "/apis/events.k8s.io/v1/namespaces/default/events/e", "",
+      "{\"preconditions\":{\"uid\":\"u\"}}", { " 409 ", "cannot be fulfilled on Event \\\"e\\\":" }, NULL },
     { "an annotation that is a field elsewhere", "POST", "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", "",
       "{\"metadata\":{\"name\":\"h\",\"annotations\":{\"autoscaling.alpha.kubernetes.io/metrics\":\"[]\"}},\"spec\":"
       "{\"maxReplicas\":2,\"scaleTargetRef\":{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"name\":\"d\"}}}",
