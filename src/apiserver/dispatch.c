@@ -89,9 +89,9 @@ static void answer_page(struct exchange *x, const struct apiserver_page *p)
 /* Upstream answers what is about groups and not about a version whatever the method is. */
 static bool is_about_groups(struct str path)
 {
-    if (str_is(path, "/apis"))
-        return true;
-    struct str group = str_starts(path, STR("/apis/")) ? str_from(path, 6) : STR("/");
+    if (!str_starts(path, STR("/apis/")))
+        return str_is(path, "/apis");
+    struct str group = str_from(path, sizeof("/apis/") - 1);
     return str_index(group, '/') + 1 >= group.n;
 }
 
