@@ -52,16 +52,19 @@ static void show(struct operation *op, const struct value *v)
     op->value = scale_of(op, registry_type(op), v);
 }
 
-/* The object is committed; what is shown is its scale. */
+/* The object is committed, or was in a dry run; what is shown is its scale. */
 static void show_scale(struct operation *op)
 {
-    if (op->item) {
-        const struct value *v = registry_current(op);
-        store_item_unref(op->item);
-        op->item = NULL;
-        if (v)
-            show(op, v);
+    if (!op->item) {
+        struct value tried = op->value;
+        show(op, &tried);
+        return;
     }
+    const struct value *v = registry_current(op);
+    store_item_unref(op->item);
+    op->item = NULL;
+    if (v)
+        show(op, v);
 }
 
 static enum err_code attempt_get(struct operation *op)
