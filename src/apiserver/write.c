@@ -402,7 +402,11 @@ static enum err_code check_uid(struct operation *op, const struct value *v, cons
 
 bool registry_makes_absent(const struct operation *op)
 {
-    return !op->subresource || (is_status(op) && (registry_kind_rules(op)->flags & RULES_CREATE_ON_UPDATE));
+    if (!op->subresource)
+        return true;
+    /* alone of all statuses that of these policies takes what is applied to nothing; a PUT is refused for want of the flag */
+    bool makes = str_is(op->resource->plural, "validatingadmissionpolicies");
+    return is_status(op) && (makes || (registry_kind_rules(op)->flags & RULES_CREATE_ON_UPDATE));
 }
 
 static enum err_code attempt_update(struct operation *op)

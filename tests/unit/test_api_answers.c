@@ -73,6 +73,11 @@ static const struct row {
       { " 201 ", "\"internalTrafficPolicy\":\"Cluster\"" }, NULL },
     { "one that becomes a name has no policy", "PATCH", CORE "/services/s", MERGES,
       "{\"spec\":{\"type\":\"ExternalName\",\"externalName\":\"x.example.com\"}}", { " 200 " }, "\"internalTrafficPolicy\":" },
+    { "a policy that its status makes", "PATCH", "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/v/status?fieldManager=m",
+      "Content-Type: application/apply-patch+yaml\r\n",
+      "{\"apiVersion\":\"admissionregistration.k8s.io/v1\",\"kind\":\"ValidatingAdmissionPolicy\",\"metadata\":{\"name\":\"v\"},"
+      "\"spec\":{\"matchConstraints\":{\"resourceRules\":[{\"operations\":[\"CREATE\"],\"apiGroups\":[\"\"],\"apiVersions\":"
+      "[\"v1\"],\"resources\":[\"pods\"]}]},\"validations\":[{\"expression\":\"true\"}]}}", { " 201 " }, NULL },
     { "versions are read", "PUT", "/api", "", "", { " 405 " }, NULL },
     { "groups are told whatever the method", "PUT", "/apis", "", "", { " 200 ", "APIGroupList" }, NULL },
     { "and each of them", "PUT", "/apis/apps/", "", "", { " 200 ", "APIGroup" }, NULL },
