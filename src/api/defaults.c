@@ -971,12 +971,25 @@ static const struct str objects[] = {
     TYPE("resource.k8s.io/v1.DeviceClass"), TYPE("storage.k8s.io/v1.VolumeAttachment"),
 };
 
+/* A spec that nobody gave is one with nothing in it, and has its defaults. */
+static void fill_absent_spec(struct arena *a, const struct type *t, struct value *v)
+{
+    int slot = schema_slot(t, STR("spec"));
+    if (slot < 0 || v->kind != VALUE_STRUCT || v->slots[slot].kind != VALUE_ABSENT || t->fields[slot].kind != KIND_STRUCT)
+        return;
+    struct value spec = value_struct(a, t->fields[slot].type);
+    if (fill_struct(a, t->fields[slot].type, &spec))
+        *v = edit_set(a, t, v, "spec", spec);
+}
+
 struct value defaults_apply(struct arena *a, const struct type *t, const struct value *v)
 {
     struct value filled = *v;
     for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++)
-        if (str_eq(t->name, objects[i]))
+        if (str_eq(t->name, objects[i])) {
+            fill_absent_spec(a, t, &filled);
             fill_struct(a, t, &filled);
+        }
     return filled;
 }
 

@@ -36,7 +36,7 @@ static enum err_code check_precondition(struct operation *op, const char *what, 
         return ERR_OK;
     return registry_conflict(op, "StorageError: invalid object, Code: 4, Key: %.*s, ResourceVersion: 0, "
                              "AdditionalErrorMsg: Precondition failed: %s in precondition: %.*s, %s in object meta: %.*s",
-                             STR_ARG(op->key), what, STR_ARG(err_shown(&op->err, given)), what, STR_ARG(is));
+                             STR_ARG(registry_shown_key(op)), what, STR_ARG(err_shown(&op->err, given)), what, STR_ARG(is));
 }
 
 static enum err_code check_pod(struct operation *op, const struct type *bt, const struct value *binding,

@@ -62,7 +62,6 @@ static void add_namespaces(struct list_of *l)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         add(l, "namespaces", "", "", names[i],
             TEXT(l, "{\"metadata\":{\"labels\":{\"kubernetes.io/metadata.name\":\"%s\"}},"
-                    "\"spec\":{\"finalizers\":[\"kubernetes\"]},"
                     "\"status\":{\"phase\":\"Active\"}}", names[i]));
 }
 
@@ -192,11 +191,11 @@ static void add_own_service(struct list_of *l)
     add(l, "services", "", "default", "kubernetes",
         TEXT(l, "{\"metadata\":{\"labels\":{\"component\":\"apiserver\",\"provider\":\"kubernetes\"}},"
                 "\"spec\":{\"type\":\"%s\","
-                "\"clusterIP\":\"%s\",\"clusterIPs\":[\"%s\"],\"ipFamilies\":[\"IPv4\"],"
+                "\"clusterIP\":\"%s\","
                 "\"ipFamilyPolicy\":\"SingleStack\","
                 "\"internalTrafficPolicy\":\"Cluster\",\"sessionAffinity\":\"None\",\"ports\":[{\"name\":\"https\","
                 "\"protocol\":\"TCP\",\"port\":443,\"targetPort\":%d%s}]}}",
-             o->node_port ? "NodePort" : "ClusterIP", o->service_ip, o->service_ip, o->port, node_port));
+             o->node_port ? "NodePort" : "ClusterIP", o->service_ip, o->port, node_port));
     if (!is_reachable(o->advertise_address))
         return;
     add(l, "endpoints", "", "default", "kubernetes",

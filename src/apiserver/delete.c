@@ -15,7 +15,7 @@ static const struct value absent;
 static enum err_code refuse_precondition(struct operation *op, const char *what, struct str given, struct str is,
                                          const char *maybe)
 {
-    const struct resource *r = op->resource;
+    const struct resource *r = stored_row(op->resource);
     registry_conflict(op, "%s", "");
     op->err.kind = arena_printf(op->arena, "%.*s%s%.*s", STR_ARG(r->kind), r->group.n ? "." : "", STR_ARG(r->group));
     return err_set(&op->err, ERR_CONFLICT, "Operation cannot be fulfilled on %s \"%s\": the %s in the precondition (%.*s) does "

@@ -424,7 +424,7 @@ enum err_code discovery_answer(struct arena *a, struct str path, struct str acce
         e->kind = e->name = "";
         return err_set(e, ERR_NOT_FOUND, "the server could not find the requested resource");
     }
-    bool whole = p.kind == PLACE_API || p.kind == PLACE_APIS;
+    bool whole = p.kind == PLACE_API || str_is(path, "/apis"); /* with a slash behind it there are no details */
     bool routed = p.kind != PLACE_APIS && p.kind != PLACE_GROUP;
     if (negotiate_discovery(accept, whole, routed, &form, e))
         return e->code;

@@ -110,10 +110,10 @@ static void answer_page(struct exchange *x, const struct apiserver_page *p)
 /* Upstream answers what is about groups and not about a version whatever the method is. */
 static bool is_about_groups(struct str path)
 {
-    if (str_is(path, "/api") || str_is(path, "/apis"))
-        return true;
-    struct str group = str_starts(path, STR("/apis/")) ? str_from(path, 6) : STR("/");
-    return str_index(group, '/') == group.n;
+    if (!str_starts(path, STR("/apis/")))
+        return str_is(path, "/apis");
+    struct str group = str_from(path, sizeof("/apis/") - 1);
+    return str_index(group, '/') + 1 >= group.n;
 }
 
 static void answer_document(struct exchange *x)
@@ -155,8 +155,10 @@ static void settled(struct operation *op)
 static bool has_table(const struct exchange *x)
 {
     const struct subresource *sub = x->at.subresource;
+    if (sub && strcmp(sub->name, "status") == 0)
+        return !str_is(x->at.resource->plural, "resourceclaims"); /* alone of all statuses */
     if (sub)
-        return strcmp(sub->name, "status") == 0 || strcmp(sub->name, "scale") == 0;
+        return strcmp(sub->name, "scale") == 0;
     return x->at.resource->verbs & VERB_LIST;
 }
 
@@ -166,6 +168,7 @@ bool dispatch_negotiate(struct exchange *x, enum accept_place place)
         place = ACCEPT_UNTABLED;
     if (!negotiate_answer(accept_of(x), place, &x->form, &x->err))
         return true;
+    x->op.warnings.n = 0; /* whoever refuses the form of an answer comes before whoever warns */
     answer_error(x, NULL);
     return false;
 }
@@ -225,8 +228,8 @@ static void serve_create(struct exchange *x)
 
 static void serve_update(struct exchange *x)
 {
-    if (!dispatch_negotiate(x, ACCEPT_OBJECT) || !read_body_media(x) || !read_write_options(x, WRITE_UPDATE))
-        return;
+    if (!dispatch_negotiate(x, ACCEPT_OBJECT) || !read_write_options(x, WRITE_UPDATE) || !read_body_media(x))
+        return; /* creations are looked at in the other order */
     dispatch_prepare(x);
     registry_update(&x->op);
 }
@@ -234,6 +237,7 @@ static void serve_update(struct exchange *x)
 static void serve_patch(struct exchange *x)
 {
     if (negotiate_patch(headers_get(&x->head->headers, "content-type"), &x->op.patch_form, &x->err)) {
+        x->op.warnings.n = 0;
         answer_error(x, NULL);
         return;
     }
@@ -249,6 +253,7 @@ static void warn_of_orphans(struct exchange *x)
     const struct delete_options *o = &x->op.delete;
     if (str_is(x->at.resource->plural, "jobs") && !o->propagation_policy.p && o->orphan_dependents == MAYBE_UNSET)
         warnings_add(&x->op.warnings, ORPHANS_WARNING);
+    x->op.warnings.n_kept = x->op.warnings.n;
 }
 
 bool dispatch_read_delete(struct exchange *x)

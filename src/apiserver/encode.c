@@ -62,7 +62,7 @@ static struct value metadata_only(struct encoder *e, struct arena *a, const stru
     struct value m = value_struct(a, partial);
     m.slots[SLOT_KIND] = value_string(STR("PartialObjectMetadata"));
     m.slots[SLOT_API_VERSION] = value_string(str_of(meta_version(e)));
-    m.slots[schema_slot(partial, STR("metadata"))] = *value_path(t, v, "metadata");
+    m.slots[schema_slot(partial, STR("metadata"))] = shown_metadata(a, t, v);
     return m;
 }
 
@@ -81,7 +81,7 @@ static void add_table(struct encoder *e, const struct type *t, const struct valu
     e->table.any_row = false;
     table_begin(to, r, &e->table, &meta);
     table_add_row(to, r, &e->table, t, v);
-    table_end(to);
+    table_end(to, r, &e->table);
 }
 
 /* JSON without a newline, of whatever form was asked for. */
@@ -362,7 +362,7 @@ static void add_table_list(struct list_encoder *l, struct strbuf *to)
         table_add_row(to, e->resource, &e->table, shown_type(e), &v);
         arena_reset(&a);
     }
-    table_end(to);
+    table_end(to, e->resource, &e->table);
     arena_fini(&a);
 }
 

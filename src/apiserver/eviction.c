@@ -225,6 +225,17 @@ static enum err_code read_options(struct operation *op, const struct type *et, c
     return ERR_OK;
 }
 
+static enum err_code check_reads(struct operation *op, const struct type *et, const struct value *eviction)
+{
+    static const char option[] = "ignoreStoreReadErrorWithClusterBreakingPotential";
+    const struct value *set = value_path(et, eviction, "deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential");
+    if (set->kind != VALUE_BOOL || !set->b)
+        return ERR_OK;
+    struct field_path options = field_child(NULL, "deleteOptions"), at = field_child(&options, option);
+    field_invalid(&op->errs, &at, field_bool(true), STR("can not be set for pod eviction, try after removing the option"));
+    return status_invalid("Eviction.policy", arena_cstr(op->arena, op->name), &op->errs, &op->err);
+}
+
 static enum err_code attempt_evict(struct operation *op)
 {
     const struct type *et = schema_type(STR("policy/v1.Eviction")), *t = schema_type(STR("core/v1.Pod"));
@@ -233,7 +244,7 @@ static enum err_code attempt_evict(struct operation *op)
         return op->err.code;
     if (!str_eq(meta_text(et, &eviction, "name"), op->name))
         return err_set(&op->err, ERR_BAD_REQUEST, "name in URL does not match name in Eviction object");
-    if (read_options(op, et, &eviction) || registry_admit(op, ADMIT_CREATE, et, &eviction, NULL, true))
+    if (check_reads(op, et, &eviction) || read_options(op, et, &eviction) || registry_admit(op, ADMIT_CREATE, et, &eviction, NULL, true))
         return op->err.code;
     const struct value *pod = registry_current(op);
     if (!pod)

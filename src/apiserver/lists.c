@@ -125,18 +125,18 @@ static enum err_code find_place(struct arena *a, const struct list_request *r, s
     const struct list_options *o = r->options;
     uint64_t version;
     *ret = (struct place){ .limit = o->limit > 0 ? o->limit : 0 };
-    if (lists_read_version(o->resource_version, true, &version, e))
-        return e->code;
     if (o->continue_token.n) {
         int64_t revision = 0;
-        if (version)
-            return err_set(e, ERR_BAD_REQUEST, "specifying resource version is not allowed when using continue");
         if (read_token(a, o->continue_token, &revision, &ret->start, e))
             return e->code;
+        if (o->resource_version.n && !str_is(o->resource_version, "0"))
+            return err_set(e, ERR_BAD_REQUEST, "specifying resource version is not allowed when using continue");
         ret->continues = true;
         ret->revision = revision > 0 ? (uint64_t)revision : 0;
         return ERR_OK;
     }
+    if (lists_read_version(o->resource_version, true, &version, e))
+        return e->code;
     if (str_is(o->resource_version, "0")) {
         ret->limit = 0; /* everything, whatever the limit says */
         return ERR_OK;

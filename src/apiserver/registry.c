@@ -293,11 +293,17 @@ static bool is_stored_as_json(const struct resource *r)
     return str_is(r->group, "apiextensions.k8s.io") || str_is(r->group, "apiregistration.k8s.io");
 }
 
+/* As it would come back from the store. */
+static struct value as_stored(struct operation *op, const struct value *v)
+{
+    return is_stored_as_json(op->resource) ? *v : edit_without_empties(op->arena, registry_type(op), v);
+}
+
 static struct str encoded(struct operation *op, const struct value *v)
 {
     struct strbuf json;
     strbuf_init(&json, STRBUF_NO_MAX);
-    struct value kept = is_stored_as_json(op->resource) ? *v : edit_without_empties(op->arena, registry_type(op), v);
+    struct value kept = as_stored(op, v);
     json_encode(&json, registry_type(op), &kept);
     struct str copy = arena_str(op->arena, strbuf_str(&json));
     strbuf_fini(&json);
@@ -306,8 +312,9 @@ static struct str encoded(struct operation *op, const struct value *v)
 
 static enum err_code settle_dry_run(struct operation *op, const struct value *v)
 {
+    struct value kept = as_stored(op, v);
     op->type = op->resource->type;
-    op->value = registry_from_stored(op, v);
+    op->value = registry_from_stored(op, &kept);
     op->code = op->creates || op->answers_201 ? 201 : 200;
     registry_settle(op, ERR_OK);
     return ERR_OK;

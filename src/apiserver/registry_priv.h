@@ -66,6 +66,9 @@ enum err_code registry_decode(struct operation *op, const struct type *t, struct
 enum err_code registry_settle_namespace(struct operation *op, struct value *v);
 /* That the name of a served value is the one in the path. */
 enum err_code registry_check_name(struct operation *op, const struct value *v);
+enum err_code registry_check_named(struct operation *op, struct str name);
+/* The key in refusals: upstream's storage for dry runs knows it without the prefix. */
+struct str registry_shown_key(const struct operation *op);
 /* A new object on its way: `v` has its defaults; from there to the commit. */
 enum err_code registry_store_new(struct operation *op, struct value v);
 /* A changed one. `v` has its defaults and managedFields. */

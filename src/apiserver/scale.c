@@ -52,16 +52,19 @@ static void show(struct operation *op, const struct value *v)
     op->value = scale_of(op, registry_type(op), v);
 }
 
-/* The object is committed; what is shown is its scale. */
+/* The object is committed, or was in a dry run; what is shown is its scale. */
 static void show_scale(struct operation *op)
 {
-    if (op->item) {
-        const struct value *v = registry_current(op);
-        store_item_unref(op->item);
-        op->item = NULL;
-        if (v)
-            show(op, v);
+    if (!op->item) {
+        struct value tried = op->value;
+        show(op, &tried);
+        return;
     }
+    const struct value *v = registry_current(op);
+    store_item_unref(op->item);
+    op->item = NULL;
+    if (v)
+        show(op, v);
 }
 
 static enum err_code attempt_get(struct operation *op)
@@ -119,7 +122,7 @@ static enum err_code store_scale(struct operation *op, const struct value *old, 
     if (uid.n && !str_eq(uid, meta_text(t, old, "uid")))
         return registry_conflict(op, "StorageError: invalid object, Code: 4, Key: %.*s, ResourceVersion: 0, "
                                  "AdditionalErrorMsg: Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s",
-                                 STR_ARG(op->key),
+                                 STR_ARG(registry_shown_key(op)),
                                  STR_ARG(err_shown(&op->err, uid)), STR_ARG(meta_text(t, old, "uid")));
     struct value v = edit_set(op->arena, t, old, "spec.replicas", replicas->kind == VALUE_INT ? *replicas : value_int(0));
     v = meta_set(op->arena, t, &v, "resourceVersion", value_string(version));
@@ -137,10 +140,8 @@ static enum err_code attempt_update(struct operation *op)
     struct value scale;
     if (registry_decode(op, scale_type(), &scale))
         return op->err.code;
-    struct str name = meta_text(scale_type(), &scale, "name");
-    if (name.n && !str_eq(name, op->name))
-        return err_set(&op->err, ERR_BAD_REQUEST, "the name of the object (%.*s) does not match the name on the URL (%.*s)",
-                       STR_ARG(err_shown(&op->err, name)), STR_ARG(op->name));
+    if (registry_check_named(op, meta_text(scale_type(), &scale, "name")))
+        return op->err.code;
     const struct value *old = registry_current(op);
     if (!old)
         return registry_not_found(op);

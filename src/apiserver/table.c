@@ -362,7 +362,7 @@ void table_begin(struct strbuf *to, const struct resource *r, const struct table
         STRBUF_ADD_LIT(to, "null");
     else
         add_columns(to, table_kind(r)->columns);
-    STRBUF_ADD_LIT(to, ",\"rows\":[");
+    STRBUF_ADD_LIT(to, ",\"rows\":");
 }
 
 /* A pod that has ended says so, for clients that leave those out. */
@@ -379,13 +379,13 @@ static void add_conditions(struct strbuf *to, const struct resource *r, struct n
                       STR_ARG(phase), succeeded ? "The pod has completed successfully." : "The pod failed.");
 }
 
-static void add_metadata(struct strbuf *to, struct node object, bool v1beta1)
+static void add_metadata(struct strbuf *to, struct arena *a, struct node object, bool v1beta1)
 {
-    struct node meta = node_at(object, "metadata");
+    struct value meta = shown_metadata(a, object.t, object.v);
     strbuf_printf(to, "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":",
                   v1beta1 ? "v1beta1" : "v1");
-    if (meta.v->kind == VALUE_STRUCT)
-        json_encode(to, meta.t, meta.v);
+    if (meta.kind == VALUE_STRUCT)
+        json_encode(to, node_at(object, "metadata").t, &meta);
     else
         STRBUF_ADD_LIT(to, "{}");
     strbuf_add_char(to, '}');
@@ -397,7 +397,7 @@ void table_add_row(struct strbuf *to, const struct resource *r, struct table_opt
     struct arena a;
     arena_init(&a);
     struct cells c = { .to = to, .a = &a, .root = { t, v }, .now_ns = o->now_ns };
-    strbuf_add_text(to, o->any_row ? ",{\"cells\":[" : "{\"cells\":[");
+    strbuf_add_text(to, o->any_row ? ",{\"cells\":[" : "[{\"cells\":[");
     o->any_row = true;
     add_cells(&c, table_kind(r)->cells);
     strbuf_add_char(to, ']');
@@ -406,14 +406,19 @@ void table_add_row(struct strbuf *to, const struct resource *r, struct table_opt
     if (o->include == INCLUDE_OBJECT)
         json_encode(to, t, v);
     else if (o->include == INCLUDE_METADATA)
-        add_metadata(to, c.root, o->v1beta1);
+        add_metadata(to, &a, c.root, o->v1beta1);
     else
         STRBUF_ADD_LIT(to, "null");
     strbuf_add_char(to, '}');
     arena_fini(&a);
 }
 
-void table_end(struct strbuf *to)
+/* Kinds without a table of their own have no rows rather than none, when there are none: the general table of upstream does. */
+void table_end(struct strbuf *to, const struct resource *r, const struct table_options *o)
 {
-    STRBUF_ADD_LIT(to, "]}\n");
+    if (o->any_row)
+        strbuf_add_char(to, ']');
+    else
+        strbuf_add_text(to, table_kind_is_general(table_kind(r)) ? "null" : "[]");
+    strbuf_add_char(to, '}');
 }

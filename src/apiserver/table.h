@@ -2,7 +2,7 @@
  *
  *     table_begin(&body, resource, &options, &meta);
  *     for each object: table_add_row(&body, resource, &options, type, &value);
- *     table_end(&body);
+ *     table_end(&body, resource, &options);
  *
  * JSON is written as it goes, no tree is made. Every row has all cells, wide ones too; columns say which those are.
  * Cells
@@ -39,7 +39,10 @@ void table_begin(struct strbuf *to, const struct resource *r, const struct table
                  const struct table_meta *m);
 void table_add_row(struct strbuf *to, const struct resource *r, struct table_options *o, const struct type *t,
                    const struct value *v);
-void table_end(struct strbuf *to);
+void table_end(struct strbuf *to, const struct resource *r, const struct table_options *o);
+
+/* The object's metadata as tables and PartialObjectMetadata have it. */
+struct value shown_metadata(struct arena *a, const struct type *t, const struct value *v);
 
 /* How long ago, as people say it: 17s, 5m3s, 320d, 6y289d. */
 void table_add_duration(struct strbuf *to, int64_t ns);

@@ -628,7 +628,7 @@ static void subjects(struct cells *c)
             struct str name = node_text(s, "name"), ns = node_text(s, "namespace");
             if (!str_is(node_text(s, "kind"), kinds[k]))
                 continue;
-            if (k == 2 && ns.n)
+            if (k == 2)
                 name = str_of(arena_printf(c->a, "%.*s/%.*s", STR_ARG(ns), STR_ARG(name)));
             few_add(&f, name, ", ");
         }

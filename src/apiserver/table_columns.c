@@ -623,7 +623,7 @@ static const struct column ingressclasses_columns[] = {
 };
 
 static const struct column scales_columns[] = {
-    { "Name", "string", "name", 0, NAME_DOC },
+    { "Name", "string", "", 0, NAME_DOC },
     { "Desired", "integer", "", 0, "replicas is the desired number of instances for the scaled object." },
     { "Available", "integer", "", 0, "replicas is the actual number of observed instances of the scaled object." },
     { "Age", "string", "", 0, AGE_DOC },
@@ -1231,4 +1231,9 @@ const struct table_kind *table_kind(const struct resource *r)
         if (str_is(r->group, kinds[i].group) && str_is(r->plural, kinds[i].resource))
             return &kinds[i];
     return &generic;
+}
+
+bool table_kind_is_general(const struct table_kind *k)
+{
+    return k == &generic;
 }

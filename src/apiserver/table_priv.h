@@ -29,6 +29,7 @@ struct table_kind {
 };
 
 const struct table_kind *table_kind(const struct resource *r);
+bool table_kind_is_general(const struct table_kind *k);
 
 /* A place in an object. Of a list, `t` is the type of its items. */
 struct node {

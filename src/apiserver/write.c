@@ -106,9 +106,8 @@ enum err_code registry_settle_namespace(struct operation *op, struct value *v)
     return ERR_OK;
 }
 
-enum err_code registry_check_name(struct operation *op, const struct value *v)
+enum err_code registry_check_named(struct operation *op, struct str name)
 {
-    struct str name = meta_text(op->resource->type, v, "name");
     if (name.n == 0)
         return err_set(&op->err, ERR_BAD_REQUEST,
                        "the name of the object (%.*s based on URL) was undeterminable: name must be provided",
@@ -118,6 +117,11 @@ enum err_code registry_check_name(struct operation *op, const struct value *v)
                        "the name of the object (%.*s) does not match the name on the URL (%.*s)",
                        STR_ARG(err_shown(&op->err, name)), STR_ARG(op->name));
     return ERR_OK;
+}
+
+enum err_code registry_check_name(struct operation *op, const struct value *v)
+{
+    return registry_check_named(op, meta_text(op->resource->type, v, "name"));
 }
 
 /* ---- New objects ---- */
@@ -327,7 +331,7 @@ static enum err_code check_changed(struct operation *op, const struct kind_rules
                                    const struct rules_context *c, const struct value *v, const struct value *old)
 {
     rules_check_common_meta(c, v, &op->errs);
-    rules_check_meta_update(c, v, old, &op->errs);
+    rules_check_generic_meta_update(c, v, old, &op->errs);
     rules_validate_update *validate = sub ? sub->validate_update : k->validate_update;
     if (validate)
         validate(c, v, old, &op->errs);
@@ -379,6 +383,12 @@ enum err_code registry_store_changed(struct operation *op, const struct value *o
     return goes_with_update(op, t, &v, old) ? registry_commit_removal(op, &v) : registry_commit(op, &v);
 }
 
+struct str registry_shown_key(const struct operation *op)
+{
+    static const char root[] = "/registry";
+    return op->write.dry_run ? str_from(op->key, sizeof(root) - 1) : op->key;
+}
+
 static enum err_code check_uid(struct operation *op, const struct value *v, const struct value *old)
 {
     struct str given = meta_text(op->resource->type, v, "uid");
@@ -387,12 +397,16 @@ static enum err_code check_uid(struct operation *op, const struct value *v, cons
         return ERR_OK;
     return registry_conflict(op, "StorageError: invalid object, Code: 4, Key: %.*s, ResourceVersion: 0, "
                              "AdditionalErrorMsg: Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s",
-                             STR_ARG(op->key), STR_ARG(err_shown(&op->err, given)), STR_ARG(is));
+                             STR_ARG(registry_shown_key(op)), STR_ARG(err_shown(&op->err, given)), STR_ARG(is));
 }
 
 bool registry_makes_absent(const struct operation *op)
 {
-    return !op->subresource || (is_status(op) && (registry_kind_rules(op)->flags & RULES_CREATE_ON_UPDATE));
+    if (!op->subresource)
+        return true;
+    /* alone of all statuses that of these policies takes what is applied to nothing; a PUT is refused for want of the flag */
+    bool makes = str_is(op->resource->plural, "validatingadmissionpolicies");
+    return is_status(op) && (makes || (registry_kind_rules(op)->flags & RULES_CREATE_ON_UPDATE));
 }
 
 static enum err_code attempt_update(struct operation *op)

@@ -6,6 +6,7 @@
 
 #include "codec/json.h"
 #include "codec/object.h"
+#include "codec/type_meta.h"
 #include "patch/patch_priv.h"
 
 #define REJECTED "the server rejected our request due to an error in our request"
@@ -95,12 +96,54 @@ static const char *other_type(struct request *r, const struct type *got)
                         STR_ARG(group), STR_ARG(r->type->kind));
 }
 
+static void add_unknown(struct request *r, struct str name)
+{
+    struct strbuf text;
+    strbuf_init(&text, STRBUF_NO_MAX);
+    STRBUF_ADD_LIT(&text, "unknown field \"");
+    strbuf_add_str(&text, name);
+    strbuf_add_char(&text, '"');
+    texts_add(&r->findings, strbuf_str(&text));
+    strbuf_fini(&text);
+}
+
+/* What names no version is one of the internal version, to which `endpoint` is changed then. Whether it is, and is of the right
+ * kind. */
+static bool is_internal(struct request *r, struct str text, struct gvk *endpoint)
+{
+    struct str api_version, kind, group, version;
+    struct err e;
+    err_init(&e, r->arena);
+    if (type_meta_read(r->arena, text, &api_version, &kind, &e))
+        return false;
+    schema_split_api_version(str_is(api_version, "/") ? STR("") : api_version, &group, &version);
+    if (version.n || (group.n && !str_eq(group, endpoint->group)))
+        return false;
+    endpoint->version = STR("__internal");
+    return kind.n == 0 || str_eq(kind, endpoint->kind);
+}
+
+/* Fields of the internal version have other names: nothing in the document is known, and what comes out is empty. */
+static enum err_code decode_internal(struct request *r, struct str text)
+{
+    struct value plain;
+    if (json_decode_plain(r->arena, r->patch->work, text, &plain, r->e))
+        return r->e->code;
+    for (uint32_t i = 0; strict(r) && plain.kind == VALUE_MAP && i < plain.n; i++)
+        if (!str_is(plain.members[i].key, "kind") && !str_is(plain.members[i].key, "apiVersion"))
+            add_unknown(r, plain.members[i].key);
+    r->outcome->object = value_struct(r->arena, r->type);
+    return judge_findings(r, text);
+}
+
 static enum err_code decode_patched(struct request *r, struct str text)
 {
     struct findings found = { .n = 0 };
     struct object object;
-    struct gvk seen;
-    if (object_read(r->arena, r->patch->work, MEDIA_JSON, text, endpoint_of(r->type), strict(r) ? &found : NULL,
+    struct gvk seen, endpoint = endpoint_of(r->type);
+    if (is_internal(r, text, &endpoint))
+        return decode_internal(r, text);
+    if (object_read(r->arena, r->patch->work, MEDIA_JSON, text, endpoint, strict(r) ? &found : NULL,
                     &object, &seen, r->e))
         return invalid(r, text, r->e->message);
     if (object.type != r->type)

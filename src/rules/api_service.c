@@ -36,7 +36,7 @@ static void validate_service(const struct rules_context *c, const struct value *
     struct place spec = place_child(&root, "spec"), group = place_child(&spec, "group");
     struct place version = place_child(&spec, "version"), minimum = place_child(&spec, "groupPriorityMinimum");
     struct place priority = place_child(&spec, "versionPriority");
-    rules_check_meta(c, new, name_is_path_segment, errs);
+    rules_check_generic_meta(c, new, name_is_path_segment, errs);
     const char *full = arena_printf(c->arena, "%.*s.%.*s", STR_ARG(place_text(&version)), STR_ARG(place_text(&group)));
     struct str wanted = str_of(full);
     if (name_path_segment(place_text(&name)).n == 0 && place_text(&name).n && !str_eq(place_text(&name), wanted))
@@ -56,7 +56,7 @@ static void validate_service(const struct rules_context *c, const struct value *
 static void validate_service_update(const struct rules_context *c, const struct value *new, const struct value *old,
                                     struct field_errors *errs)
 {
-    rules_check_meta_update(c, new, old, errs);
+    rules_check_generic_meta_update(c, new, old, errs);
     validate_service(c, new, errs);
 }
 
@@ -66,7 +66,7 @@ static void validate_service_status(const struct rules_context *c, const struct 
     static const char *const states[] = { "True", "False", "Unknown", NULL };
     struct place root = place_root(c, new, errs), status = place_child(&root, "status");
     struct place conditions = place_child(&status, "conditions");
-    rules_check_meta_update(c, new, old, errs);
+    rules_check_generic_meta_update(c, new, old, errs);
     for (uint32_t i = 0; i < place_n(&conditions); i++) {
         struct place one = place_item(&conditions, i), state = place_child(&one, "status");
         place_check_supported(&state, states);

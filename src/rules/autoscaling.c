@@ -11,6 +11,13 @@ static const char *const reset_spec[] = { "spec", NULL };
 
 /* ---- HorizontalPodAutoscaler ---- */
 
+/* Annotations that stand for fields are none of the stored version's. Those of v1 have become fields before. */
+static struct value autoscaler_converted(const struct rules_context *c, const struct value *new)
+{
+    bool is_stored = str_is(c->type->name, "autoscaling/v2.HorizontalPodAutoscaler");
+    return is_stored ? autoscaler_without_annotations(c->arena, c->type, new) : *new;
+}
+
 static struct value autoscaler_prepare_create(const struct rules_context *c, const struct value *new)
 {
     struct value autoscaler = rules_drop_status(c, new);
@@ -155,12 +162,17 @@ static const struct metric_source {
 };
 enum { N_SOURCES = sizeof(metric_sources) / sizeof(metric_sources[0]) };
 
-static void check_metric_type(const struct place *type)
+static void check_metric_type_known(const struct place *type)
 {
     static const char *const types[] = { "ContainerResource", "External", "Object", "Pods", "Resource", NULL };
+    place_check_supported(type, types);
+}
+
+static void check_metric_type(const struct place *type)
+{
     if (!place_text(type).n)
         place_required(type, "must specify a metric source type");
-    place_check_supported(type, types);
+    check_metric_type_known(type);
 }
 
 static void check_metric(const struct place *metric, enum version_rule described)
@@ -185,6 +197,8 @@ static void check_metric(const struct place *metric, enum version_rule described
             if (!place_is_set(&source))
                 place_required(&source, "must populate information for the given metric source");
         }
+    if (!*expected)
+        check_metric_type_known(&type); /* again, as upstream does */
     for (size_t i = 0; n_sources > 1 && i < N_SOURCES; i++) {
         struct place source = place_child(metric, metric_sources[i].field);
         if (place_is_set(&source) && strcmp(metric_sources[i].field, expected) != 0)
@@ -393,7 +407,6 @@ static void budget_validate_update(const struct rules_context *c, const struct v
     struct place root = place_root(c, new, errs), before = place_root(c, old, &of_old);
     struct place spec = place_child(&root, "spec"), was = place_at(&before, "spec.selector");
     bool lenient = place_is_set(&was) && !place_check_selector(&was, false);
-    rules_check_meta_update(c, new, old, errs);
     check_budget_spec(&spec, lenient);
 }
 
@@ -404,7 +417,7 @@ static void budget_validate_status(const struct rules_context *c, const struct v
                                           NULL };
     struct place root = place_root(c, new, errs), status = place_child(&root, "status");
     struct place conditions = place_child(&status, "conditions");
-    rules_check_meta_update(c, new, old, errs);
+    (void)old;
     resource_check_conditions(&conditions);
     check_none_negative(&status, counts);
 }
@@ -421,7 +434,8 @@ static const struct sub_rules budget_subs[] = {
 };
 
 const struct kind_rules autoscaling_rules[] = {
-    { .type = "autoscaling/v2.HorizontalPodAutoscaler", .prepare_create = autoscaler_prepare_create,
+    { .type = "autoscaling/v2.HorizontalPodAutoscaler", .converted = autoscaler_converted,
+      .prepare_create = autoscaler_prepare_create,
       .prepare_update = autoscaler_prepare_update, .validate_create = autoscaler_validate_create,
       .validate_update = autoscaler_validate_update, .reset_fields = reset_status, .subs = autoscaler_subs },
     { .type = "policy/v1.PodDisruptionBudget", .name = name_is_path_segment, .flags = RULES_NEEDS_VERSION,

@@ -261,14 +261,19 @@ static void check_host_names(const struct place *root)
         place_invalidf(&name, "will not able to create pod with invalid DNS label: %s", last);
 }
 
+static void check_job_spec(const struct rules_context *c, const struct place *spec, const struct value *old)
+{
+    check_job_parts(c, spec, old, "spec.template");
+    check_job_selector(spec);
+}
+
 static void check_job(const struct rules_context *c, const struct value *new, const struct value *old,
                       struct field_errors *errs)
 {
     struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
     rules_check_meta(c, new, NULL, errs);
     check_generated_selector(c, &root, old);
-    check_job_parts(c, &spec, old, "spec.template");
-    check_job_selector(&spec);
+    check_job_spec(c, &spec, old);
     check_host_names(&root);
 }
 
@@ -369,8 +374,9 @@ static void job_validate_update(const struct rules_context *c, const struct valu
     struct place root = place_root(c, new, errs), before = place_root(c, old, errs);
     struct place spec = place_child(&root, "spec"), was = place_child(&before, "spec");
     struct place selector = place_child(&spec, "selector"), old_selector = place_child(&was, "selector");
-    rules_check_meta_update(c, new, old, errs);
     check_job(c, new, old, errs);
+    rules_check_meta_update(c, new, old, errs);
+    check_job_spec(c, &spec, old); /* twice, as upstream does: causes are listed twice, too */
     check_completions_kept(&spec, &was);
     place_check_immutable(&selector, &old_selector);
     check_template_kept(&spec, &before);
@@ -519,12 +525,6 @@ static void cron_validate_update(const struct rules_context *c, const struct val
     check_cron_spec(c, new, old, errs);
 }
 
-static void cron_validate_status(const struct rules_context *c, const struct value *new, const struct value *old,
-                                 struct field_errors *errs)
-{
-    rules_check_meta_update(c, new, old, errs);
-}
-
 static void cron_warn(const struct rules_context *c, const struct value *new, const struct value *old)
 {
     struct str schedule = value_text(value_path(c->type, new, "spec.schedule"));
@@ -544,7 +544,7 @@ static const struct sub_rules job_subs[] = {
     { 0 },
 };
 static const struct sub_rules cron_subs[] = {
-    { "status", workload_prepare_status, cron_validate_status, workload_reset_spec, NULL },
+    { "status", workload_prepare_status, NULL, workload_reset_spec, NULL },
     { 0 },
 };
 

@@ -83,7 +83,7 @@ static void validate_runtime(const struct rules_context *c, const struct value *
     struct place scheduling = place_child(&root, "scheduling"), selector = place_child(&scheduling, "nodeSelector");
     struct place tolerations = place_child(&scheduling, "tolerations"), overhead = place_child(&root, "overhead");
     struct place amounts = place_child(&overhead, "podFixed");
-    rules_check_meta(c, new, name_is_dns_subdomain, errs);
+    rules_check_generic_meta(c, new, name_is_dns_subdomain, errs);
     place_check_required_name(&handler, name_dns1123_label);
     if (place_is_set(&overhead))
         rules_check_overhead(amounts.value, &overhead.path, errs);
@@ -98,7 +98,7 @@ static void validate_runtime_update(const struct rules_context *c, const struct 
     struct place root = place_root(c, new, errs), handler = place_child(&root, "handler");
     struct place old_root = place_root(c, old, errs), old_handler = place_child(&old_root, "handler");
     validate_runtime(c, new, errs);
-    rules_check_meta_update(c, new, old, errs);
+    rules_check_generic_meta_update(c, new, old, errs);
     place_check_immutable(&handler, &old_handler);
 }
 

@@ -243,14 +243,14 @@ static void check_lease_spec(const struct rules_context *c, const struct value *
 
 static void lease_validate_create(const struct rules_context *c, const struct value *new, struct field_errors *errs)
 {
-    rules_check_meta(c, new, NULL, errs);
+    rules_check_generic_meta(c, new, name_is_dns_subdomain, errs);
     check_lease_spec(c, new, errs);
 }
 
 static void lease_validate_update(const struct rules_context *c, const struct value *new, const struct value *old,
                                   struct field_errors *errs)
 {
-    rules_check_meta_update(c, new, old, errs);
+    rules_check_generic_meta_update(c, new, old, errs);
     check_lease_spec(c, new, errs);
 }
 

@@ -117,7 +117,7 @@ static bool same_to_the_microsecond(const struct value *a, const struct value *b
     return a->kind == b->kind && (a->kind != VALUE_TIME || (a->i == b->i && a->n / 1000 == b->n / 1000));
 }
 
-/* Only the series of an event moves on. */
+/* Only the series of an event moves on. The reason is looked at twice, as upstream does. */
 static void check_unchanged(const struct place *root, const struct place *old)
 {
     static const struct {
@@ -125,7 +125,7 @@ static void check_unchanged(const struct place *root, const struct place *old)
     } fields[] = {
         { "involvedObject", NULL }, { "reason", NULL }, { "message", NULL }, { "source", NULL },
         { "firstTimestamp", NULL },
-        { "lastTimestamp", NULL }, { "count", NULL }, { "type", NULL }, { "eventTime", NULL }, { "action", NULL },
+        { "lastTimestamp", NULL }, { "count", NULL }, { "reason", NULL }, { "type", NULL }, { "eventTime", NULL }, { "action", NULL },
         { "related", NULL }, { "reportingComponent", "reportingController" }, { "reportingInstance", NULL },
     };
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
@@ -141,10 +141,10 @@ void event_validate_update(const struct rules_context *c, const struct value *ne
                            struct field_errors *errs)
 {
     struct place root = place_root(c, new, errs), before = place_root(c, old, errs);
-    rules_check_meta_update(c, new, old, errs);
     check_common(c, &root);
     if (!is_strict(c))
         return;
+    rules_check_meta_update(c, new, old, errs);
     struct place series = place_child(&root, "series"), was = place_child(&before, "series");
     if (!place_same(&series, &was))
         check_series(&root);

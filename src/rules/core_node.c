@@ -296,7 +296,6 @@ void node_validate_status(const struct rules_context *c, const struct value *new
 void node_validate_update(const struct rules_context *c, const struct value *new, const struct value *old,
                           struct field_errors *errs)
 {
-    rules_check_meta_update(c, new, old, errs);
     check_node(c, new, errs);
     node_validate_status(c, new, old, errs);
 }

@@ -197,7 +197,7 @@ void limit_range_validate_create(const struct rules_context *c, const struct val
 void limit_range_validate_update(const struct rules_context *c, const struct value *new, const struct value *old,
                                  struct field_errors *errs)
 {
-    rules_check_meta_update(c, new, old, errs);
+    (void)old;
     limit_range_validate_create(c, new, errs);
 }
 
@@ -238,16 +238,28 @@ static bool scope_counts(enum scope scope, struct str resource)
     return text_is_one_of(resource, scope == VOLUME_CLASS ? of_claims : of_pods);
 }
 
-/* Which scopes do not count all that the quota limits; one bit each, so that no scope is looked at twice. */
-static unsigned scopes_outside(const struct place *hard)
+/* How many of the resources that a quota limits each scope does not count; once, whatever scopes there are. */
+struct outside {
+    uint32_t n[N_SCOPES + 1]; /* the last is that of scopes that are none */
+};
+
+static struct outside scopes_outside(const struct place *hard)
 {
-    unsigned outside = 0;
+    struct outside out = { 0 };
     for (uint32_t i = 0; i < place_n(hard); i++) {
         struct str resource = hard->value->members[i].key;
         for (enum scope s = 0; s < N_SCOPES && resource_is_quota_standard(resource); s++)
-            outside |= scope_counts(s, resource) ? 0 : 1u << s;
+            out.n[s] += !scope_counts(s, resource);
     }
-    return outside;
+    return out;
+}
+
+/* As often as there are resources outside: upstream says so of each. */
+static void check_scope_counts(const struct outside *outside, enum scope scope, const struct field_path *at,
+                               struct field_value shown, struct field_errors *errs)
+{
+    for (uint32_t i = 0; i < outside->n[scope] && !field_errors_full(errs); i++)
+        field_invalid(errs, at, shown, STR("unsupported scope applied to resource"));
 }
 
 /* A pod can only be in one of two. */
@@ -263,13 +275,14 @@ static void check_scope_pairs(unsigned scopes, const struct field_path *at, cons
 static void check_scopes(const struct place *spec)
 {
     struct place scopes = place_child(spec, "scopes"), hard = place_child(spec, "hard");
-    unsigned outside = scopes_outside(&hard), seen = 0;
+    struct outside outside = scopes_outside(&hard);
+    unsigned seen = 0;
     for (uint32_t i = 0; i < place_n(&scopes); i++) {
         enum scope scope = scope_of(value_text(&scopes.value->items[i]));
         if (scope == N_SCOPES)
             place_invalid(&scopes, "unsupported scope");
-        else if (outside >> scope & 1)
-            place_invalid(&scopes, "unsupported scope applied to resource");
+        if (!field_errors_full(scopes.errs))
+            check_scope_counts(&outside, scope, &scopes.path, place_shown(&scopes), scopes.errs);
         seen |= 1u << scope;
     }
     check_scope_pairs(seen, &scopes.path, &scopes);
@@ -300,7 +313,8 @@ static void check_scope_selector(const struct place *spec)
 {
     struct place hard = place_child(spec, "hard"), scopes = place_child(spec, "scopes");
     struct place selector = place_child(spec, "scopeSelector"), list = place_child(&selector, "matchExpressions");
-    unsigned outside = scopes_outside(&hard), seen = 0;
+    struct outside outside = scopes_outside(&hard);
+    unsigned seen = 0;
     for (uint32_t i = 0; i < place_n(&list); i++) {
         struct place one = place_item(&list, i);
         struct place name = place_child(&one, "scopeName"), operator = place_child(&one, "operator");
@@ -311,9 +325,8 @@ static void check_scope_selector(const struct place *spec)
         values = place_named(&list, &values, "values");
         if (scope == N_SCOPES)
             place_invalid(&name, "unsupported scope");
-        else if (outside >> scope & 1 && !field_errors_full(list.errs))
-            field_invalid(list.errs, &list.path, place_shown_as_go(&selector),
-                          STR("unsupported scope applied to resource"));
+        if (!field_errors_full(list.errs))
+            check_scope_counts(&outside, scope, &list.path, place_shown_as_go(&selector), list.errs);
         check_scope_operator(&operator, &values, scope);
         seen |= 1u << scope;
     }

@@ -435,7 +435,7 @@ static void validate_create(const struct rules_context *c, const struct value *n
     struct place name = place_child(&meta, "name");
     struct place spec = place_child(&root, "spec"), names = place_child(&spec, "names");
     struct str plural = child_text(&names, "plural"), group = child_text(&spec, "group");
-    rules_check_meta(c, new, name_is_dns_subdomain, errs);
+    rules_check_generic_meta(c, new, name_is_dns_subdomain, errs);
     const char *wanted = arena_printf(c->arena, "%.*s.%.*s", STR_ARG(plural), STR_ARG(group));
     if (!str_is(place_text(&name), wanted))
         place_invalid(&name, "must be spec.names.plural+\".\"+spec.group");
@@ -486,7 +486,7 @@ static void validate_update(const struct rules_context *c, const struct value *n
 {
     struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
     struct place old_root = place_root(c, old, errs), old_spec = place_child(&old_root, "spec");
-    rules_check_meta_update(c, new, old, errs);
+    rules_check_generic_meta_update(c, new, old, errs);
     check_spec(&spec, has_odd_review_versions(&old_spec));
     check_fixed(&spec, &old_spec, is_established(&old_root));
     check_rest(&root, &old_root);
@@ -497,7 +497,7 @@ static void validate_status(const struct rules_context *c, const struct value *n
 {
     struct place root = place_root(c, new, errs), status = place_child(&root, "status");
     struct place accepted = place_child(&status, "acceptedNames");
-    rules_check_meta_update(c, new, old, errs);
+    rules_check_generic_meta_update(c, new, old, errs);
     check_names(&accepted);
 }
 

@@ -128,6 +128,12 @@ static struct object_meta check_object_meta(const struct rules_context *c, const
     return meta;
 }
 
+void rules_check_generic_meta(const struct rules_context *c, const struct value *new, name_rule *name,
+                              struct field_errors *errs)
+{
+    check_object_meta(c, new, name, errs);
+}
+
 void rules_check_meta(const struct rules_context *c, const struct value *new, name_rule *name, struct field_errors *errs)
 {
     struct field_path at = field_child(NULL, "metadata"), finalizers = field_child(&at, "finalizers");
@@ -200,14 +206,14 @@ void rules_check_immutable(const struct type *t, const struct value *new, const 
         field_invalid(errs, at, rules_shown(errs->arena, &t->fields[slot], is), STR("field is immutable"));
 }
 
-void rules_check_meta_update(const struct rules_context *c, const struct value *new, const struct value *old,
-                             struct field_errors *errs)
+static struct object_meta check_changed_meta(const struct rules_context *c, const struct value *new, const struct value *old,
+                                             struct field_errors *errs)
 {
     static const char *const fixed[] = { "name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
                                          "deletionGracePeriodSeconds" };
     int slot = schema_slot(c->type, STR("metadata"));
     if (slot < 0)
-        return;
+        return (struct object_meta){ 0 };
     const struct type *meta_type = c->type->fields[slot].type;
     const struct value *is = metadata(c->type, new), *was = metadata(c->type, old);
     struct object_meta meta = read_meta(c->arena, is), before = read_meta(c->arena, was);
@@ -229,5 +235,19 @@ void rules_check_meta_update(const struct rules_context *c, const struct value *
     validate_annotations(meta.annotations, &annotations, errs);
     validate_owner_references(meta.owner_references, meta.n_owner_references, &owners, errs);
     validate_managed_fields(meta.managed_fields, meta.n_managed_fields, &managed, errs);
+    return meta;
+}
+
+void rules_check_generic_meta_update(const struct rules_context *c, const struct value *new, const struct value *old,
+                                     struct field_errors *errs)
+{
+    check_changed_meta(c, new, old, errs);
+}
+
+void rules_check_meta_update(const struct rules_context *c, const struct value *new, const struct value *old,
+                             struct field_errors *errs)
+{
+    struct field_path at = field_child(NULL, "metadata"), finalizers = field_child(&at, "finalizers");
+    struct object_meta meta = check_changed_meta(c, new, old, errs);
     check_finalizers(meta.finalizers, &finalizers, errs);
 }

@@ -9,6 +9,7 @@
 #include "api/quantity.h"
 #include "api/schema_slots.h"
 #include "codec/json.h"
+#include "rules/go_form.h"
 
 /* ---- Places ---- */
 
@@ -190,175 +191,21 @@ struct field_value place_shown(const struct place *p)
     return rules_shown(p->errs->arena, &one, p->value);
 }
 
-/* Names of Go begin with a capital, or with an abbreviation all in capitals. */
-static void add_go_name(struct strbuf *to, const struct type *t, struct str name)
-{
-    static const struct {
-        const char *type, *json, *go; /* type: the end of its name, or NULL for all */
-    } odd[] = {
-        { NULL, "cephfs", "CephFS" },
-        { NULL, "cidrs", "CIDRs" },
-        { NULL, "storageos", "StorageOS" },
-        { ".DeviceAttribute", "int", "IntValue" },
-        { ".DeviceAttribute", "bool", "BoolValue" },
-        { ".DeviceAttribute", "string", "StringValue" },
-        { ".DeviceAttribute", "version", "VersionValue" },
-        { ".DeviceAttribute", "ints", "IntValues" },
-        { ".DeviceAttribute", "bools", "BoolValues" },
-        { ".DeviceAttribute", "strings", "StringValues" },
-        { ".DeviceAttribute", "versions", "VersionValues" },
-    };
-    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
-        if (str_is(name, odd[i].json) && (!odd[i].type || (t && str_ends(t->name, str_of(odd[i].type))))) {
-            strbuf_add_text(to, odd[i].go);
-            return;
-        }
-    static const char *const abbreviations[] = { "api", "aws", "cel", "cidr", "csi",   "dns", "fc", "fs",  "gce", "http",
-                                                 "id",  "ip",  "iscsi", "nfs", "os", "rbd", "se", "tls", "tty", "uid", "url" };
-    for (size_t i = 0; i < sizeof(abbreviations) / sizeof(abbreviations[0]); i++) {
-        struct str word = str_of(abbreviations[i]);
-        char after = name.n > word.n ? name.p[word.n] : 'X';
-        if (!str_starts(name, word) || after < 'A' || after > 'Z')
-            continue;
-        for (size_t k = 0; k < word.n; k++)
-            strbuf_add_char(to, (char)(word.p[k] - 'a' + 'A'));
-        strbuf_add_str(to, str_from(name, word.n));
-        return;
-    }
-    strbuf_add_char(to, (char)(name.p[0] >= 'a' && name.p[0] <= 'z' ? name.p[0] - 'a' + 'A' : name.p[0]));
-    strbuf_add_str(to, str_from(name, 1));
-}
-
-static void add_go_one(struct strbuf *to, const struct field *f, const struct value *v);
-
-static void add_go_struct(struct strbuf *to, const struct type *t, const struct value *v);
-
-static void add_go_field(struct strbuf *to, const struct field *f, const struct value *v)
-{
-    bool many = f->shape != SHAPE_ONE;
-    if (v->kind == VALUE_ABSENT && (many || f->flags & FIELD_PTR || f->kind == KIND_BYTES)) {
-        STRBUF_ADD_LIT(to, "null");
-        return;
-    }
-    if (!many) {
-        add_go_one(to, f, v);
-        return;
-    }
-    bool map = v->kind == VALUE_MAP;
-    strbuf_add_char(to, map ? '{' : '[');
-    for (uint32_t i = 0; i < v->n; i++) {
-        if (i)
-            strbuf_add_char(to, ',');
-        if (map) {
-            json_add_string(to, v->members[i].key);
-            strbuf_add_char(to, ':');
-        }
-        add_go_one(to, f, map ? &v->members[i].value : &v->items[i]);
-    }
-    strbuf_add_char(to, map ? '}' : ']');
-}
-
-static void add_go_one(struct strbuf *to, const struct field *f, const struct value *v)
-{
-    struct field one = *f;
-    one.shape = SHAPE_ONE;
-    if (f->kind != KIND_STRUCT || str_starts(f->type->name, STR("meta/")))
-        json_encode_field(to, &one, v); /* the internal types use the metadata's types as they are */
-    else
-        add_go_struct(to, f->type, v);
-}
-
-/* Metadata is embedded: its fields stand among the others, by their JSON names and when they are set. */
-static void add_go_metadata(struct strbuf *to, const struct field *f, const struct value *v)
-{
-    struct strbuf json;
-    strbuf_init(&json, STRBUF_NO_MAX);
-    json_encode_field(&json, f, v);
-    struct str text = strbuf_str(&json);
-    if (text.n > 2)
-        strbuf_add(to, text.p + 1, text.n - 2);
-    strbuf_fini(&json);
-}
-
-/* Of a struct that is open already. */
-static void add_go_members(struct strbuf *to, const struct type *t, const struct value *v, const char *const *names)
-{
-    for (; *names; names++) {
-        unsigned slot = (unsigned)schema_slot(t, str_of(*names));
-        strbuf_add_text(to, to->p[to->n - 1] != '{' ? ",\"" : "\"");
-        add_go_name(to, t, t->fields[slot].name);
-        STRBUF_ADD_LIT(to, "\":");
-        add_go_field(to, &t->fields[slot], value_slot(v, slot));
-    }
-}
-
-/* Go has the fields of a pod in another order than the schema, and those about the host in the security context. */
-static void add_go_pod_spec(struct strbuf *to, const struct type *t, const struct value *spec)
-{
-    static const char *const first[] = { "volumes", "initContainers", "containers", "ephemeralContainers", "restartPolicy",
-                                         "terminationGracePeriodSeconds", "activeDeadlineSeconds", "dnsPolicy",
-                                         "nodeSelector", "serviceAccountName", "automountServiceAccountToken", "nodeName",
-                                         NULL };
-    static const char *const host[] = { "hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers", NULL };
-    static const char *const security[] = { "seLinuxOptions", "windowsOptions", "runAsUser", "runAsGroup", "runAsNonRoot",
-                                            "supplementalGroups", "supplementalGroupsPolicy", "fsGroup",
-                                            "fsGroupChangePolicy", "sysctls", "seccompProfile", "appArmorProfile",
-                                            "seLinuxChangePolicy", NULL };
-    static const char *const last[] = { "imagePullSecrets", "hostname", "subdomain", "setHostnameAsFQDN", "affinity",
-                                        "schedulerName", "tolerations", "hostAliases", "priorityClassName", "priority",
-                                        "preemptionPolicy", "dnsConfig", "readinessGates", "runtimeClassName", "overhead",
-                                        "enableServiceLinks", "topologySpreadConstraints", "os", "schedulingGates",
-                                        "resourceClaims", "resources", "hostnameOverride", "schedulingGroup", NULL };
-    unsigned context = (unsigned)schema_slot(t, STR("securityContext"));
-    strbuf_add_char(to, '{');
-    add_go_members(to, t, spec, first);
-    STRBUF_ADD_LIT(to, ",\"SecurityContext\":{");
-    add_go_members(to, t, spec, host);
-    add_go_members(to, t->fields[context].type, value_slot(spec, context), security);
-    strbuf_add_char(to, '}');
-    add_go_members(to, t, spec, last);
-    strbuf_add_char(to, '}');
-}
-
-static void add_go_struct(struct strbuf *to, const struct type *t, const struct value *v)
-{
-    if (str_is(t->name, "core/v1.PodSpec")) {
-        add_go_pod_spec(to, t, v);
-        return;
-    }
-    size_t start = to->n;
-    strbuf_add_char(to, '{');
-    for (unsigned i = 0; i < t->n_fields; i++) {
-        if (to->n > start + 1)
-            strbuf_add_char(to, ',');
-        if (str_is(t->fields[i].name, "metadata")) {
-            add_go_metadata(to, &t->fields[i], value_slot(v, i));
-            continue;
-        }
-        strbuf_add_char(to, '"');
-        add_go_name(to, t, t->fields[i].name);
-        STRBUF_ADD_LIT(to, "\":");
-        add_go_field(to, &t->fields[i], value_slot(v, i));
-    }
-    strbuf_add_char(to, '}');
-}
-
 void place_add_go_member(struct strbuf *to, const struct place *p)
 {
-    strbuf_add_char(to, '"');
-    add_go_name(to, NULL, p->field->name);
-    STRBUF_ADD_LIT(to, "\":");
-    add_go_field(to, p->field, p->value);
+    go_form_add_member(to, NULL, p->field, p->value);
 }
 
 struct field_value place_shown_as_go(const struct place *p)
 {
+    struct field one = *p->field;
     struct strbuf json;
     strbuf_init(&json, STRBUF_NO_MAX);
-    if (p->is_item)
-        add_go_one(&json, p->field, p->value);
-    else
-        add_go_field(&json, p->field, p->value);
+    if (p->is_item) {
+        one.shape = SHAPE_ONE;
+        one.flags &= (unsigned)~FIELD_PTR;
+    }
+    go_form_add(&json, &one, p->value);
     return field_json(field_take_text(p->errs->arena, &json));
 }
 

@@ -1,6 +1,6 @@
 /* rules/pod_update.c - see pod_priv.h: new pods, and what may change of a pod that exists. */
-#include "codec/json.h"
 #include "rules/diff.h"
+#include "rules/go_form.h"
 #include "rules/pod_priv.h"
 
 static const struct type *spec_type(void)
@@ -224,9 +224,10 @@ static void check_gated(struct arena *a, struct value *spec, const struct value 
 
 static struct str spec_json(struct arena *a, const struct value *spec)
 {
+    struct field as = { .type = spec_type(), .kind = KIND_STRUCT };
     struct strbuf json;
     strbuf_init(&json, STRBUF_NO_MAX);
-    json_encode(&json, spec_type(), spec);
+    go_form_add(&json, &as, spec);
     return field_take_text(a, &json);
 }
 

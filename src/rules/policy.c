@@ -232,7 +232,7 @@ static void validate_policy(const struct rules_context *c, const struct value *n
     struct place spec = place_child(&root, "spec");
     struct place conditions = place_child(&spec, "matchConditions"), validations = place_child(&spec, "validations");
     struct place annotations = place_child(&spec, "auditAnnotations");
-    rules_check_meta(c, new, name_is_dns_subdomain, errs);
+    rules_check_generic_meta(c, new, name_is_dns_subdomain, errs);
     check_common(&spec);
     registration_check_match_conditions(&conditions);
     check_variables(&spec);
@@ -307,7 +307,7 @@ static void validate_mutating(const struct rules_context *c, const struct value 
     struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
     struct place match = place_child(&spec, "matchConstraints"), conditions = place_child(&spec, "matchConditions");
     struct place mutations = place_child(&spec, "mutations"), reinvocation = place_child(&spec, "reinvocationPolicy");
-    rules_check_meta(c, new, name_is_dns_subdomain, errs);
+    rules_check_generic_meta(c, new, name_is_dns_subdomain, errs);
     check_common(&spec);
     check_mutating_operations(&match);
     registration_check_match_conditions(&conditions);
@@ -373,7 +373,7 @@ static void validate_binding(const struct rules_context *c, const struct value *
     struct place root = place_root(c, new, errs), spec = place_child(&root, "spec");
     struct place policy = place_child(&spec, "policyName"), param = place_child(&spec, "paramRef");
     struct place match = place_child(&spec, "matchResources");
-    rules_check_meta(c, new, name_is_dns_subdomain, errs);
+    rules_check_generic_meta(c, new, name_is_dns_subdomain, errs);
     place_check_required_name(&policy, name_dns1123_subdomain);
     if (place_is_set(&param))
         check_param_reference(&param);

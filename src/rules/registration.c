@@ -321,7 +321,7 @@ static void check_configuration(const struct rules_context *c, const struct valu
     struct place root = place_root(c, new, errs), hooks = place_child(&root, "webhooks");
     bool mutating = str_starts(c->type->kind, STR("Mutating"));
     struct seen names;
-    rules_check_meta(c, new, name_is_dns_subdomain, errs);
+    rules_check_generic_meta(c, new, name_is_dns_subdomain, errs);
     seen_init(&names);
     for (uint32_t i = 0; i < place_n(&hooks); i++) {
         struct place hook = place_item(&hooks, i), name = place_child(&hook, "name");

@@ -456,6 +456,7 @@ static void validate_template(const struct rules_context *c, const struct value 
 static void validate_template_update(const struct rules_context *c, const struct value *new, const struct value *old,
                                      struct field_errors *errs)
 {
+    validate_template(c, new, errs);
     rules_check_meta_update(c, new, old, errs);
     check_same_spec(c, new, old, errs);
 }

@@ -6,8 +6,8 @@
  *
  *     prepare   sets and resets what is the server's: a changed copy (api/edit.h)
  *     validate  appends field errors with upstream's texts, metadata included: rules_check_meta, rules_check_meta_update.
- *               Before validate_update whoever writes calls rules_check_meta_update for all kinds; rules repeat it where
- *               upstream's do, as repeated causes can be seen
+ *               Before validate_update whoever writes calls rules_check_common_meta and rules_check_generic_meta_update for
+ *               all kinds; rules repeat it where upstream's do, as repeated causes can be seen
  *     warn      appends texts for Warning headers
  *
  * Kinds without an entry, and functions that are NULL: nothing is prepared, metadata alone is checked.
@@ -121,6 +121,11 @@ void rules_check_common_meta(const struct rules_context *c, const struct value *
  * it is being deleted; and what rules_check_meta checks of labels, annotations, owners, finalizers, managedFields. */
 void rules_check_meta_update(const struct rules_context *c, const struct value *new, const struct value *old,
                              struct field_errors *errs);
+/* Both without the names of finalizers: as kinds are checked that have nothing to do with those of the core. */
+void rules_check_generic_meta(const struct rules_context *c, const struct value *new, name_rule *name,
+                              struct field_errors *errs);
+void rules_check_generic_meta_update(const struct rules_context *c, const struct value *new, const struct value *old,
+                                     struct field_errors *errs);
 /* Whether a write, prepared already, raises the generation; of the object itself, not of its status. */
 bool rules_raises_generation(const struct rules_context *c, enum generation_rule rule, const struct value *new,
                              const struct value *old);

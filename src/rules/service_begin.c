@@ -298,10 +298,21 @@ static struct value begin_quietly(const struct rules_context *c, const struct va
     return errs.n ? *new : begun;
 }
 
+/* Upstream keeps the policy of a name that is external and never shows it; one that is none is still to be refused. */
+static struct value without_hidden_policy(const struct rules_context *c, const struct value *v)
+{
+    struct str policy = value_text(value_path(c->type, v, "spec.internalTrafficPolicy"));
+    if (!str_is(value_text(value_path(c->type, v, "spec.type")), "ExternalName") ||
+        (!str_is(policy, "Cluster") && !str_is(policy, "Local")))
+        return *v;
+    return edit_set(c->arena, c->type, v, "spec.internalTrafficPolicy", (struct value){ 0 });
+}
+
 struct value service_prepare_create(const struct rules_context *c, const struct value *new)
 {
     struct value begun = begin_quietly(c, new, NULL);
-    return rules_drop_status(c, &begun);
+    begun = rules_drop_status(c, &begun);
+    return without_hidden_policy(c, &begun);
 }
 
 static void drop_node_ports(struct draft *d)
@@ -372,5 +383,5 @@ struct value service_prepare_update(const struct rules_context *c, const struct 
     struct draft d = { c, &errs, rules_keep_status(c, &begun, old) };
     struct place old_root = place_root(c, old, &errs), old_spec = place_child(&old_root, "spec");
     drop_by_type(&d, &old_spec);
-    return d.value;
+    return without_hidden_policy(c, &d.value);
 }

@@ -22,7 +22,7 @@ static void check_row(struct arena *a, const struct resource *r, const struct va
         strbuf_init(&text, STRBUF_NO_MAX);
         table_begin(&text, r, &o, &meta);
         table_add_row(&text, r, &o, r->type, v);
-        table_end(&text);
+        table_end(&text, r, &o);
         if (json_check(strbuf_str(&text), &e))
             abort();
         strbuf_fini(&text);

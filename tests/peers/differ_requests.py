@@ -88,7 +88,7 @@ def holder(value, at):
 def mutate(chance, value, others=()):
     """The value with one random change."""
     value = copy.deepcopy(value)
-    found = [at for at in places(value) if at and at[0] not in ("kind", "apiVersion")]
+    found = [at for at in places(value) if at and at[0] not in ("kind", "apiVersion") and at[-1] != "generateName"]
     if not found:
         return value
     at = chance.choice(found)
@@ -264,7 +264,7 @@ def update(view, chance, resource, subresource=""):
 
 
 def json_patch(chance, held):
-    found = [at for at in places(held) if at] or [("metadata", "labels")]
+    found = [at for at in places(held) if at and at[-1] not in ("uid", "resourceVersion")] or [("metadata", "labels")]
     out = []
     for _ in range(chance.choice([1, 1, 2])):
         at = chance.choice(found)

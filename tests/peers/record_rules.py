@@ -14,6 +14,7 @@ A row of a recording is one JSON object:
     old        as it was stored, with all that the server gave it
     code       of the answer
     message    of the Status, when refused
+    causes     how many the Status lists; more than the message names, where upstream checks something twice
     warnings   when there are any
     result     the object in the answer, when accepted
 
@@ -135,6 +136,8 @@ def answer_fields(row, answer):
     out = {"code": code}
     if code >= 300:
         out["message"] = found.get("message", "")
+        causes = len(found.get("details", {}).get("causes", []))
+        out.update({"causes": causes} if causes else {})
     else:
         chosen = CHOSEN.get(row["resource"], []) if row["verb"] == "create" and not says_chosen(row) else []
         for path in ["metadata.managedFields", "metadata.resourceVersion"] + chosen:

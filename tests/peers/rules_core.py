@@ -263,6 +263,7 @@ quotas.update("requests above limits are not told", {"spec.hard": {"requests.cpu
 quotas.status("what is used", {"status": {"hard": {"pods": "3"}, "used": {"pods": "1"}}, "spec.hard": {"pods": "9"}})
 quotas.status("a negative use", {"status": {"hard": {"pods": "3"}, "used": {"pods": "-1"}}})
 quotas.status("an unknown resource", {"status": {"hard": {"foo": "3"}}})
+quotas.create("a scope that counts none of several resources", {"spec.hard": {"requests.cpu": "4", "limits.cpu": "2", "memory": "2Gi"}, "spec.scopes": ["VolumeAttributesClass"]})
 
 # ---- Event ----
 

@@ -48,7 +48,7 @@ static struct str make_table(struct golden *g, const struct resource *r, const s
         CHECK(!json_decode(&g->arena, WORK_OWN, r->type, json, NULL, &v, &e));
         table_add_row(&text, r, o, r->type, &v);
     }
-    table_end(&text);
+    table_end(&text, r, o);
     struct str kept = arena_str(&g->arena, strbuf_str(&text));
     strbuf_fini(&text);
     return kept;
@@ -137,12 +137,65 @@ TEST(rows_carry_what_is_asked_for)
         table_begin(&text, r, &o, &meta);
         table_add_row(&text, r, &o, r->type, &v);
         table_add_row(&text, r, &o, r->type, &v);
-        table_end(&text);
+        table_end(&text, r, &o);
         char *one = arena_printf(&a, "{\"cells\":[\"x\",\"\\u003cunknown\\u003e\"],\"object\":%s}", want[include]);
         char *all = arena_printf(&a, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1beta1\",\"metadata\":{"
                                  "\"resourceVersion\":\"7\",\"continue\":\"c\",\"remainingItemCount\":5},"
-                                 "\"columnDefinitions\":null,\"rows\":[%s,%s]}\n", one, one);
+                                 "\"columnDefinitions\":null,\"rows\":[%s,%s]}", one, one);
         CHECK_STR("a table", strbuf_str(&text), str_of(all));
+        strbuf_fini(&text);
+    }
+    arena_fini(&a);
+}
+
+TEST(a_table_without_rows_is_empty_or_has_none)
+{
+    static const struct {
+        const char *group, *resource, *end;
+    } rows[] = {
+        { "", "pods", "\"rows\":[]}" },
+        { "", "limitranges", "\"rows\":null}" }, /* without columns of its own */
+        { "rbac.authorization.k8s.io", "roles", "\"rows\":null}" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct resource *r = schema_resource(str_of(rows[i].group), STR("v1"), str_of(rows[i].resource));
+        struct table_options o = { .no_columns = true };
+        struct strbuf text;
+        strbuf_init(&text, STRBUF_NO_MAX);
+        table_begin(&text, r, &o, &(struct table_meta){ .resource_version = STR("1") });
+        table_end(&text, r, &o);
+        if (!str_ends(strbuf_str(&text), str_of(rows[i].end)))
+            FAIL("%s: %.*s", rows[i].resource, STR_ARG(strbuf_str(&text)));
+        strbuf_fini(&text);
+    }
+}
+
+TEST(metadata_is_that_of_the_internal_version)
+{
+    static const struct {
+        const char *group, *version, *resource, *metadata, *shown;
+    } rows[] = {
+        { "apps", "v1", "daemonsets", "{\"name\":\"x\",\"annotations\":{\"deprecated.daemonset.template.generation\":\"1\"}}",
+          "{\"name\":\"x\"}" },
+        { "apps", "v1", "deployments", "{\"name\":\"x\",\"annotations\":{\"deprecated.daemonset.template.generation\":\"1\"}}",
+          "{\"name\":\"x\",\"annotations\":{\"deprecated.daemonset.template.generation\":\"1\"}}" },
+        { "autoscaling", "v1", "horizontalpodautoscalers",
+          "{\"name\":\"x\",\"annotations\":{\"a\":\"b\",\"autoscaling.alpha.kubernetes.io/metrics\":\"[]\"}}",
+          "{\"name\":\"x\",\"annotations\":{\"a\":\"b\"}}" },
+    };
+    struct arena a;
+    arena_init(&a);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct resource *r = schema_resource(str_of(rows[i].group), str_of(rows[i].version), str_of(rows[i].resource));
+        struct value v;
+        struct err e;
+        struct strbuf text;
+        err_init(&e, &a);
+        strbuf_init(&text, STRBUF_NO_MAX);
+        CHECK(!json_decode(&a, WORK_OWN, r->type, str_of(arena_printf(&a, "{\"metadata\":%s}", rows[i].metadata)), NULL, &v, &e));
+        struct value meta = shown_metadata(&a, r->type, &v);
+        json_encode(&text, schema_type(STR("meta/v1.ObjectMeta")), &meta);
+        CHECK_STR(rows[i].resource, strbuf_str(&text), str_of(rows[i].shown));
         strbuf_fini(&text);
     }
     arena_fini(&a);

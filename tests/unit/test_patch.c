@@ -262,7 +262,9 @@ TEST(strategic_merge_of_maps)
 TEST(objects_stay_what_they_are)
 {
     static const struct typed_case cases[] = {
-        { "without kind and version", POD(NO_LABELS), "{\"kind\":null,\"apiVersion\":null}", POD(NO_LABELS), 0 },
+        { "without kind", POD(NO_LABELS), "{\"kind\":null}", POD(NO_LABELS), 0 },
+        { "without a version nothing in it is known", POD(NO_LABELS), "{\"kind\":null,\"apiVersion\":null}",
+          POD("\"metadata\":{},\"spec\":{\"containers\":null},\"status\":{}"), 0 },
         { "another kind", POD(NO_LABELS), "{\"kind\":\"Node\"}",
           "converting (v1.Node) to (core.Pod): unknown conversion", NO },
         { "an unknown kind", POD(NO_LABELS), "{\"kind\":\"X\"}",
