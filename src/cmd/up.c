@@ -21,7 +21,8 @@ enum { PORT_DEFAULT = 6443, FLAGS_MAX = 24 };
 
 static const char help[] =
     "usage: berth up [--data-dir DIR | --memory] [--port N] [--address IP] [--config FILE] [--controllers LIST]\n"
-    "                [--feature-gates LIST] [--nodes N | --node-file FILE] [--print-kubeconfig] [--wait] [-v N]\n\n"
+    "                [--feature-gates LIST] [--nodes N | --node-file FILE] [--dashboard-port N | --no-dashboard]\n"
+    "                [--print-kubeconfig] [--wait] [-v N]\n\n"
     "Runs a whole Kubernetes control plane in this one process: API server with a durable store, controllers and scheduler.\n"
     "Certificates and a kubeconfig are made at the first start and kept with the data; a later start goes on where the last\n"
     "one ended. When it is ready it prints 'berth up is ready at URL', where the kubeconfig is, and what to type next. Ctrl-C\n"
@@ -35,6 +36,8 @@ static const char help[] =
     "  --feature-gates LIST  NAME=true|false, separated by commas\n"
     "  --nodes N           so many hollow nodes to schedule on\n"
     "  --node-file FILE    hollow nodes of the shapes in the file\n"
+    "  --dashboard-port N  of the dashboard, plain HTTP on 127.0.0.1 (default 0: a free one); whoever is on this machine may look\n"
+    "  --no-dashboard      serves none\n"
     "  --print-kubeconfig  prints the kubeconfig itself when ready, and nothing else\n"
     "  --wait              returns when it is ready, and leaves it running: berth status, berth down\n"
     "  -v N                how much goes into the log, DIR/up.log\n\n"
@@ -51,8 +54,8 @@ struct upping {
     struct arena arena;
     struct err e;
     const char *data_dir, *address, *config_file, *controllers, *feature_gates, *n_nodes, *node_file, *verbosity;
-    uint64_t port;
-    bool memory, print_kubeconfig, waits;
+    uint64_t port, dashboard_port;
+    bool memory, print_kubeconfig, waits, no_dashboard;
     const char *folder, *url;
     struct up_keys keys;
     struct up_log log;
@@ -128,6 +131,19 @@ static int take_port(void *context, const char *value)
     return take_number(u, "--port", value, UINT16_MAX, &u->port);
 }
 
+static int take_dashboard_port(void *context, const char *value)
+{
+    struct upping *u = context;
+    return take_number(u, "--dashboard-port", value, UINT16_MAX, &u->dashboard_port);
+}
+
+static int take_no_dashboard(void *context, const char *value)
+{
+    (void)value;
+    ((struct upping *)context)->no_dashboard = true;
+    return 0;
+}
+
 static int take_nodes(void *context, const char *value)
 {
     struct upping *u = context;
@@ -158,9 +174,11 @@ static const struct cmd_option options[] = {
     { "--address", CMD_VALUE, take_address, NULL },
     { "--config", CMD_VALUE, take_config_file, NULL },
     { "--controllers", CMD_VALUE, take_controllers, NULL },
+    { "--dashboard-port", CMD_VALUE, take_dashboard_port, NULL },
     { "--data-dir", CMD_VALUE, take_data_dir, NULL },
     { "--feature-gates", CMD_VALUE, take_feature_gates, NULL },
     { "--memory", CMD_FLAG, take_memory, NULL },
+    { "--no-dashboard", CMD_FLAG, take_no_dashboard, NULL },
     { "--node-file", CMD_VALUE, take_node_file, NULL },
     { "--nodes", CMD_VALUE, take_nodes, NULL },
     { "--port", CMD_VALUE, take_port, NULL },
@@ -209,6 +227,8 @@ static int find_place(struct upping *u)
         u->folder = up_choose_folder(u->data_dir, &u->arena);
     if (u->port == 0)
         u->port = (uint64_t)free_port(u->address);
+    if (u->dashboard_port == 0 && !u->no_dashboard)
+        u->dashboard_port = (uint64_t)free_port("127.0.0.1");
     bool is_every = strcmp(u->address, "0.0.0.0") == 0 || strcmp(u->address, "::") == 0;
     const char *host = is_every ? "127.0.0.1" : u->address;
     u->url = arena_printf(&u->arena, strchr(host, ':') ? "https://[%s]:%d" : "https://%s:%d", host, (int)u->port);
@@ -288,6 +308,11 @@ static enum err_code prepare(struct upping *u)
 
 /* ---- Words ---- */
 
+static const char *dashboard_text(struct upping *u)
+{
+    return u->no_dashboard ? "" : arena_printf(&u->arena, "dashboard: http://127.0.0.1:%d/\n", (int)u->dashboard_port);
+}
+
 static int tell_ready(struct upping *u)
 {
     struct str text;
@@ -296,9 +321,9 @@ static int tell_ready(struct upping *u)
         return cmd_fail(u->c, 1, "%s", u->e.message);
     if (!u->print_kubeconfig)
         text = str_of(arena_printf(&u->arena,
-                                   "berth up is ready at %s\nkubeconfig: %s\n%s%s%s\nnext:\n  export KUBECONFIG=%s\n"
+                                   "berth up is ready at %s\nkubeconfig: %s\n%s%s%s%s\nnext:\n  export KUBECONFIG=%s\n"
                                    "  berth get namespaces\n",
-                                   u->url, kubeconfig, u->waits ? "it runs in the background; to end it: berth down" : "",
+                                   u->url, kubeconfig, dashboard_text(u), u->waits ? "it runs in the background; to end it: berth down" : "",
                                    u->waits ? " --data-dir " : "", u->waits ? u->folder : "to end it: Ctrl-C", kubeconfig));
     return cmd_print(u->c, CMD_TEXT, text);
 }
@@ -325,6 +350,7 @@ static int run_here(struct upping *u)
                                             .gates = &u->gates,
                                             .config = u->config,
                                             .build = component_build(&u->gates, &u->arena),
+                                            .dashboard_port = u->no_dashboard ? 0 : (int)u->dashboard_port,
                                             .ca_pem = u->keys.ca_pem,
                                             .ready = on_ready,
                                             .context = u });

@@ -12,7 +12,7 @@
 #include "daemon/local_api.h"
 #include "daemon/local_feed.h"
 #include "daemon/outbox.h"
-#include "daemon/questions.h"
+#include "daemon/dashboard_port.h"
 #include "daemon/writer.h"
 
 enum { PULSE_MS = 100 }; /* how often those are asked that say when they are due, but not when that changes */
@@ -28,6 +28,7 @@ struct embedded {
     struct writer *writer;
     struct local_feed *feed;
     struct questions *questions;
+    struct dashboard_port *dashboard; /* NULL: none */
     struct loop_timer pulse;
     struct loop_mail synced, ended;
     uint64_t n_events_lost; /* counted already */
@@ -183,6 +184,9 @@ enum err_code embedded_new(const struct embedded_options *o, struct embedded **r
     if (make_engine(b, e) || make_extenders(b, e))
         return e->code; /* with the process all else ends */
     make_questions(b);
+    if (o->dashboard_port &&
+        dashboard_port_open(o->loop, b->engine, b->questions, o->dashboard_port, &b->dashboard, e))
+        return e->code;
     make_ends(b);
     *ret_embedded = b;
     return ERR_OK;
@@ -228,6 +232,15 @@ void embedded_pause(struct embedded *b)
         engine_schedule(b->engine, false);
 }
 
+static void end_engine(void *context)
+{
+    struct embedded *b = context;
+    if (b->started)
+        engine_end(b->engine);
+    else
+        run_ended(&b->ended);
+}
+
 void embedded_stop(struct embedded *b, void (*stopped)(void *context), void *context)
 {
     b->stopping = true;
@@ -241,10 +254,10 @@ void embedded_stop(struct embedded *b, void (*stopped)(void *context), void *con
     b->events = NULL;
     b->writer = NULL;
     engine_connect_extenders(b->engine, NULL);
-    if (b->started)
-        engine_end(b->engine);
+    if (b->dashboard)
+        dashboard_port_stop(b->dashboard, end_engine, b);
     else
-        run_ended(&b->ended);
+        end_engine(b);
 }
 
 void embedded_free(struct embedded *b)
@@ -252,6 +265,7 @@ void embedded_free(struct embedded *b)
     if (!b)
         return;
     engine_free(b->engine);
+    dashboard_port_free(b->dashboard);
     questions_free(b->questions);
     local_feed_free(b->feed);
     if (b->extenders)

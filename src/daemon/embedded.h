@@ -26,6 +26,7 @@ struct embedded_options {
     const struct config *config; /* completed and valid; its clients and its lease are not looked at */
     struct component_build build;
     uint64_t seed;
+    int dashboard_port; /* 0: no dashboard */
     void (*synced)(void *context); /* it knows all there is, and schedules: once */
     void *context;
 };

@@ -28,6 +28,7 @@ static enum err_code join(void *context, const struct api_host *host, struct err
         .config = u->o->config,
         .build = u->o->build,
         .seed = host->seed,
+        .dashboard_port = u->o->dashboard_port,
         .synced = on_synced,
         .context = u,
     };

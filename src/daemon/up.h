@@ -22,6 +22,7 @@ struct up_options {
     const struct gates *gates;
     const struct config *config; /* of the scheduler, completed and valid */
     struct component_build build;
+    int dashboard_port; /* on 127.0.0.1, plain; 0: none */
     struct str ca_pem; /* what pods are told to trust */
     void (*ready)(void *context); /* once */
     void *context;

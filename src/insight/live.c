@@ -57,7 +57,6 @@ void live_tick(struct live *l, const struct insight *in)
     struct sched_counts now = sched_counts(in->sched);
     if (!l->begun || point_at(l, l->n_points - 1)->wall_s != step_s) {
         l->points[l->n_points++ % LIVE_POINTS_MAX] = (struct point){ .wall_s = step_s };
-        l->before = l->begun ? l->before : now;
         l->begun = true;
     }
     struct point *p = &l->points[(l->n_points - 1) % LIVE_POINTS_MAX];

@@ -5,10 +5,12 @@ import contextlib
 import json
 import os
 import pathlib
+import signal
 import socket
 import subprocess
 import sys
 import time
+import types
 
 import browser
 from browser import BERTH, DESKTOP, PHONE, running_browser, test
@@ -248,6 +250,32 @@ def goes_on_after_a_break(world):
         world.pod("after-the-break")
         p.shows("td", "default/after-the-break")
         p.noise = [n for n in p.noise if "ERR_INTERNET_DISCONNECTED" not in n and "ERR_NETWORK_CHANGED" not in n]
+
+
+@contextlib.contextmanager
+def control_plane(*options):
+    """`berth up` with nothing kept; the address of its dashboard."""
+    process = subprocess.Popen([os.path.abspath(BERTH), "up", "--memory", "--port", "0", *options], stdout=subprocess.PIPE, text=True)
+    try:
+        words = dict(line.rstrip("\n").split(": ", 1) for line in iter(process.stdout.readline, "next:\n") if ": " in line)
+        yield words["dashboard"]
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+        assert process.wait(60) == 0
+
+
+@test
+def shows_5000_nodes_of_a_control_plane_without_a_login(world):
+    with control_plane("--nodes", "5000") as address, running_browser() as chromium:
+        page = Page(chromium, types.SimpleNamespace(address=address + "dashboard/"), log_in=False)
+        page.page.wait_for_function("() => document.querySelectorAll('.tile').length === 5000")
+        assert page.page.locator(".tiles.many").count() >= 3
+        page.page.fill("main input[type=search]", "node-4999")
+        page.page.wait_for_function("() => document.querySelectorAll('.tile').length === 1")
+        page.picture("many")
+        page.context.close()
+        assert not page.noise, page.noise
 
 
 def is_listening(port):

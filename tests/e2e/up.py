@@ -3,6 +3,7 @@
 
 UP_KILLS (5) says how often it is killed under load, UP_SEED (by chance, printed) at which moments."""
 import base64
+import http.client
 import json
 import os
 import random
@@ -251,6 +252,34 @@ items:
 """
 
 
+def dashboard(up):
+    """Plain, for this machine: a page, and a stream as long as somebody reads."""
+    address = next(line for line in up.lines if line.startswith("dashboard: http://127.0.0.1:")).split(": ", 1)[1]
+    host = address.split("/")[2]
+
+    def ask(path, name=None):
+        connection = http.client.HTTPConnection(host, timeout=LIMIT)
+        connection.request("GET", path, headers={"Host": name} if name else {})
+        return connection, connection.getresponse()
+    connection, answer = ask("/")
+    check(answer.status == 302 and answer.getheader("Location") == "/dashboard/", "to the page", answer.status)
+    connection.close()
+    connection, answer = ask("/dashboard/")
+    check(answer.status == 200 and b"<script src" in answer.read(), "the page", answer.status)
+    check("script-src 'self'" in answer.getheader("Content-Security-Policy"), "its policy")
+    connection.close()
+    for name in ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example"):
+        connection, answer = ask("/berth/v1/live", name)
+        check(answer.status == 421, "a name that is not this machine's: " + name, answer.status)
+        connection.close()
+    connection, answer = ask("/berth/v1/live")
+    first, second = json.loads(answer.readline()), json.loads(answer.readline())
+    check(first["full"] and not second["full"] and len(first["nodes"]) == len(up.client().get("/api/v1/nodes")[1]["items"]), "what there is, then what changes", first)
+    connection.close()
+    code, _, err = berth("up", "--memory", "--port", "0", "--dashboard-port", host.split(":")[1])
+    check(code == 1 and "the dashboard: failed to create listener" in err, "a port that is taken", (code, err))
+
+
 def verbs(up):
     env = up.env()
     code, out, err = berth("apply", "-f", "-", "-n", "shop", stdin=MANIFEST, env=env)
@@ -326,7 +355,7 @@ def in_background(data):
 
 
 def in_memory():
-    code, out, err = berth("up", "--wait", "--memory", "--port", "0", "--print-kubeconfig")
+    code, out, err = berth("up", "--wait", "--memory", "--port", "0", "--print-kubeconfig", "--no-dashboard")
     check(code == 0 and out.startswith("apiVersion: v1\nkind: Config\n"), "--print-kubeconfig", (code, out, err))
     folder = os.path.join(TEMPORARY, os.listdir(TEMPORARY)[0])
     kubeconfig = os.path.join(FOLDER, "printed")
@@ -464,6 +493,7 @@ def main():
         scheduling(up)
         refused_pod(up)
         questions(up)
+        dashboard(up)
         verbs(up)
         refusals(data)
         restart(up, data)
