@@ -120,7 +120,7 @@ enum err_code vector_legacy_setup(struct vector_case *c, struct setup *s, struct
 
 static void check_point(struct vector_case *c, const struct profile *p, enum extension_point point, yyjson_val *want)
 {
-    const char *what = point_names[point].json;
+    const char *what = point_names[point].json ? point_names[point].json : "a point without a name";
     size_t n = yyjson_arr_size(want);
     if (n != p->points[point].n)
         vector_mismatch(c, "%s: %d plugins, want %zu", what, p->points[point].n, n);
