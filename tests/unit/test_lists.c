@@ -169,16 +169,3 @@ TEST(tokens_that_were_not_made_here_are_refused_or_lead_nowhere_else)
                             ERR_BAD_REQUEST));
     api_world_fini(&w);
 }
-
-TEST(versions_that_are_still_to_come_are_not_answered)
-{
-    struct api_world w;
-    struct list_answer answer;
-    begin(&w, 0);
-    uint64_t next = store_revision(w.store) + 1;
-    const char *query = arena_printf(&w.arena, "resourceVersion=%llu", (unsigned long long)next);
-    CHECK(str_starts(str_of(listed(&w, "", query, &answer)), str_of(arena_printf(&w.arena, "!%d ", ERR_TIMEOUT))));
-    story_create(&w, "configmaps", "", "default", "{\"metadata\":{\"name\":\"x\"}}");
-    CHECK_TEXT("now it is there", listed(&w, "", query, &answer), "c0 c1 c2 c3 c4 x c5 c6");
-    api_world_fini(&w);
-}

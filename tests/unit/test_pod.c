@@ -301,5 +301,5 @@ TEST(large_pods_are_taken_whole_or_refused)
 
 TEST(a_usual_pod_is_small)
 {
-    CHECK(sizeof(struct pod) <= 280);
+    CHECK(sizeof(struct pod) <= 288);
 }

@@ -116,12 +116,12 @@ TEST(which_are_given)
 
 /* As kube-scheduler v1.36.4 logs them at a start; then berth's own. */
 static const char *const defaults[][2] = {
-    { "allow-metric-labels", "[]" }, { "allow-metric-labels-manifest", "" }, { "authentication-kubeconfig", "" },
+    { "algorithm-provider", "" }, { "allow-metric-labels", "[]" }, { "allow-metric-labels-manifest", "" }, { "authentication-kubeconfig", "" },
     { "authentication-skip-lookup", "false" }, { "authentication-token-webhook-cache-ttl", "10s" },
     { "authentication-tolerate-lookup-failure", "true" },
     { "authorization-always-allow-paths", "[/healthz,/readyz,/livez]" }, { "authorization-kubeconfig", "" },
     { "authorization-webhook-cache-authorized-ttl", "10s" }, { "authorization-webhook-cache-unauthorized-ttl", "10s" },
-    { "bind-address", "0.0.0.0" }, { "cert-dir", "" }, { "client-ca-file", "" }, { "config", "" },
+    { "bind-address", "0.0.0.0" }, { "cert-dir", "" }, { "client-ca-file", "" }, { "compat", "v1.36" }, { "config", "" },
     { "contention-profiling", "true" }, { "decisions", "10000" }, { "disable-http2-serving", "false" },
     { "disabled-metrics", "[]" }, { "emulated-version", "[]" }, { "feature-gates", "" }, { "help", "false" },
     { "http2-max-streams-per-connection", "0" }, { "kube-api-burst", "100" },
@@ -132,14 +132,14 @@ static const char *const defaults[][2] = {
     { "log-flush-frequency", "5s" }, { "log-json-info-buffer-size", "0" }, { "log-json-split-stream", "false" },
     { "log-text-info-buffer-size", "0" }, { "log-text-split-stream", "false" }, { "logging-format", "text" },
     { "master", "" }, { "min-compatibility-version", "[]" }, { "permit-address-sharing", "false" },
-    { "permit-port-sharing", "false" }, { "pod-max-in-unschedulable-pods-duration", "5m0s" }, { "profiling", "true" },
+    { "permit-port-sharing", "false" }, { "pod-max-in-unschedulable-pods-duration", "5m0s" }, { "policy-config-file", "" }, { "profiling", "true" },
     { "record", "" }, { "record-max-bytes", "1Gi" }, { "requestheader-allowed-names", "[]" },
     { "requestheader-client-ca-file", "" }, { "requestheader-extra-headers-prefix", "[x-remote-extra-]" },
     { "requestheader-group-headers", "[x-remote-group]" }, { "requestheader-uid-headers", "[]" },
     { "requestheader-username-headers", "[x-remote-user]" }, { "secure-port", "10259" }, { "shadow", "false" },
     { "show-hidden-metrics-for-version", "" }, { "tls-cert-file", "" }, { "tls-cipher-suites", "[]" },
     { "tls-curve-preferences", "[]" }, { "tls-min-version", "" }, { "tls-private-key-file", "" },
-    { "tls-sni-cert-key", "[]" }, { "v", "0" }, { "version", "false" }, { "vmodule", "" }, { "write-config-to", "" },
+    { "tls-sni-cert-key", "[]" }, { "use-legacy-policy-config", "false" }, { "v", "0" }, { "version", "false" }, { "vmodule", "" }, { "write-config-to", "" },
 };
 
 TEST(all_flags_and_their_defaults)
@@ -204,7 +204,7 @@ TEST(help)
         "\n  -v, --v Level                              How much", "\n      --vmodule pattern=N,...                ",
         "\n\nGlobal flags:\n\n  -h, --help                     this text\n      --version version[=true]   alone",
         "\n                                                           kube:GangScheduling=true|false (ALPHA - default=false)\n",
-        "\n\nBerth flags:\n\n      --decisions int               How many", NULL
+        "\n\nBerth flags:\n\n      --algorithm-provider string   DefaultProvider", "\n      --decisions int               How many", NULL
     };
     static const char *const narrow[] = {
         "\n      --bind-address ip\n                Address that the HTTPS port listens\n                on; 0.0.0.0 and :: are "
