@@ -13,6 +13,7 @@
  *   5. No request waits for ever, and none is left when its connection is gone. */
 #include <inttypes.h>
 
+#include "apiserver/fresh.h"
 #include "apiserver/exchange.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -91,10 +92,10 @@ static void begin(struct fuzz *f, uint8_t flags, uint8_t which)
 }
 
 /* Connections know the time before anything is written to them: what then waits did not wait for so long. */
-static void let_time_pass(struct fuzz *f)
+static void let_time_pass(struct fuzz *f, int64_t ms)
 {
     for_all(f, connection_run);
-    clock_manual_advance(&f->world.clock, WAIT_MS * (int64_t)CLOCK_NS_PER_MS);
+    clock_manual_advance(&f->world.clock, ms * CLOCK_NS_PER_MS);
     for_all(f, connection_run);
     api_world_advance(&f->world, 0);
 }
@@ -107,7 +108,7 @@ static void play(struct fuzz *f, uint8_t flags, struct str bytes)
     if (flags & RECORD_CLOSES)
         connection_cut(c);
     if (flags & RECORD_WAITS)
-        let_time_pass(f);
+        let_time_pass(f, WAIT_MS);
     if (!(flags & RECORD_HOLDS))
         poll(f);
 }
@@ -276,6 +277,7 @@ static void check_waiting(struct fuzz *f)
 
 static void finish(struct fuzz *f, size_t n)
 {
+    let_time_pass(f, FRESH_WAIT_MS + 1); /* nobody waits for a version any more */
     poll(f);
     check_waiting(f);
     check_store(f);

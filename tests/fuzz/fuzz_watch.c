@@ -66,7 +66,7 @@ static bool take(void *context, enum reflected what, const struct watch_object *
         abort();
     if (what == REFLECTED_SYNCED)
         s->in_list = false;
-    if ((object == NULL) != (what == REFLECTED_LIST || what == REFLECTED_SYNCED))
+    if ((object == NULL) != (what == REFLECTED_LIST))
         abort();
     return !(s->full_now_and_then && ++s->n_taken % 3 == 0);
 }

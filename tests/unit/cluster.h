@@ -14,6 +14,7 @@
 
 #include "plugins/plugins.h"
 #include "sched/counts.h"
+#include "sched/era.h"
 #include "sched/sched_priv.h"
 #include "sched/topology.h"
 #include "tests/test.h"
@@ -49,7 +50,7 @@ static inline void cluster_init(struct cluster *cl, const struct plugin *plugin,
     nominator_init(&cl->sched.nominator, &cl->syms);
     cl->objects = objects_new(&cl->syms);
     struct plugin_instance *p = cluster_plugin(cl);
-    *p = (struct plugin_instance){ .plugin = plugin, .syms = &cl->syms, .features = &cl->features };
+    *p = (struct plugin_instance){ .plugin = plugin, .syms = &cl->syms, .features = &cl->features, .era = &era_modern };
     cl->profile.n_instances = 1;
     cl->profile.points[POINT_PRE_FILTER] = (struct point_plugins){ .at = { p }, .n = 1 };
     cl->profile.points[POINT_FILTER] = (struct point_plugins){ .at = { p }, .n = 1 };
