@@ -36,7 +36,7 @@ static const char help[] =
     "  --feature-gates LIST  NAME=true|false, separated by commas\n"
     "  --nodes N           so many hollow nodes to schedule on\n"
     "  --node-file FILE    hollow nodes of the shapes in the file\n"
-    "  --dashboard-port N  of the dashboard, plain HTTP on 127.0.0.1 (default 0: a free one); whoever is on this machine may look\n"
+    "  --dashboard-port N  of the dashboard, plain HTTP on 127.0.0.1 for everybody on this machine (default 0: a free one)\n"
     "  --no-dashboard      serves none\n"
     "  --print-kubeconfig  prints the kubeconfig itself when ready, and nothing else\n"
     "  --wait              returns when it is ready, and leaves it running: berth status, berth down\n"
