@@ -39,7 +39,7 @@ def berth(*args, cwd=ROOT, env=None, **more):
 def environment():
     """Without what the caller's terminal says, and without his cluster."""
     kept = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "KUBECONFIG", "KUBERNETES_SERVICE_HOST")}
-    return dict(kept, HOME="/nonexistent")
+    return dict(kept, HOME="/dev/null")
 
 
 def options_of(command):

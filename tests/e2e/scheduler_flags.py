@@ -18,7 +18,7 @@ FILES = {"default.yaml": "", "one.yaml": "parallelism: 3\n", "field.yaml": "bogu
 HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 # Lines of the real one about what comes after the command line, or that is Go's own.
 PASSED_OVER = re.compile("manifest file is empty|Generated self-signed cert|SetEmulationVersionAndMinCompatibilityVersion|"
-                         "FLAG: --(decisions|record|record-max-bytes|shadow)=")
+                         "FLAG: --(algorithm-provider|compat|decisions|policy-config-file|record|record-max-bytes|shadow|use-legacy-policy-config)=")
 
 
 def make_files(folder):
