@@ -45,18 +45,6 @@ struct stored *stored_new(struct store *s)
     return o;
 }
 
-void stored_free(struct stored *o)
-{
-    if (!o)
-        return;
-    for (size_t i = 0; i < schema_n_resources; i++)
-        free(o->prefixes[i]);
-    free(o->prefixes);
-    free(o->watches);
-    free(o->generations);
-    free(o);
-}
-
 struct store *stored_store(const struct stored *o)
 {
     return o->store;
@@ -242,6 +230,20 @@ void stored_trim(struct stored *o)
 {
     for (struct list_node *n; o->n_passing_bytes > STORED_VALUES_BYTES_MAX && (n = list_first(&o->passing));)
         drop_value(LIST_ITEM(n, struct forms, node));
+}
+
+void stored_free(struct stored *o)
+{
+    if (!o)
+        return;
+    for (struct list_node *n; (n = list_first(&o->passing));) /* the items live on */
+        drop_value(LIST_ITEM(n, struct forms, node));
+    for (size_t i = 0; i < schema_n_resources; i++)
+        free(o->prefixes[i]);
+    free(o->prefixes);
+    free(o->watches);
+    free(o->generations);
+    free(o);
 }
 
 /* ---- What selectors see, in one block ---- */
