@@ -135,7 +135,8 @@ static struct str node_of_term(const struct value *term)
 
 static void read_affine_node(struct pod_facts *f, const struct value *pod)
 {
-    const struct value *terms = value_path(&schema_types[T_core_v1_Pod], pod, "spec.affinity.nodeAffinity."
+    const struct value *affinity = spec_of(pod, SLOT_core_v1_PodSpec_affinity); /* of metadata alone there is none */
+    const struct value *terms = value_path(&schema_types[T_core_v1_Affinity], affinity, "nodeAffinity."
                                            "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
     for (uint32_t i = 0; i < n_items(terms) && !f->affine_node.n; i++)
         f->affine_node = node_of_term(&terms->items[i]);

@@ -175,7 +175,7 @@ static struct filter_status dry_run_afresh(struct cycle *c, node_id id, struct c
     c->state = before;
     if (status.verdict.code == V_SUCCESS)
         *ret_candidate = d.found;
-    else if (!status.verdict.text)
+    else if (!status.verdict.text && !status.n_several)
         arena_rewind(c->arena, mark);
     return status;
 }
