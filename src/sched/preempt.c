@@ -225,7 +225,7 @@ static struct filter_status dry_run_node(struct cycle *c, const struct memo_view
     struct memo_row *row = &memo->rows[id];
     if (!memo_holds(&row->victims_for, &now) || c->now_s < row->victims_from_s) {
         struct filter_status status = dry_run_afresh(c, id, ret_candidate);
-        if (status.verdict.code != V_ERROR)
+        if (status.verdict.code != V_ERROR && !status.n_several) /* those are in the attempt's arena */
             remember(c, row, &now, &status, ret_candidate);
         return status;
     }

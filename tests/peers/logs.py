@@ -18,7 +18,9 @@ LEVEL = " -v=3"
 PODS, NODES = "/api/v1/namespaces/default/pods", "/api/v1/nodes"
 
 # Messages of kube-scheduler that have no counterpart, and why.
+PROBE = "sched-handler-sync check failed: readyz\\n[-]sched-handler-sync failed: handlers are not fully synchronized"
 MISSING = {
+    PROBE: "by chance: whether a probe comes before the first lists",
     "Golang settings": "Go's",
     "Starting DynamicServingCertificateController": "there is no such goroutine",
     "Shutting down DynamicServingCertificateController": "there is no such goroutine",
@@ -36,6 +38,7 @@ MISSING = {
 OWN = {
     "Received a signal": "which one ends it",
     "New leader elected": "whom a standby waits for",
+    PROBE: "by chance, as above",
 }
 # Messages whose keys differ: (what the real one has, what berth has).
 KEYS = {
