@@ -339,9 +339,23 @@ static void on_ready(void *context)
 
 /* ---- The story ---- */
 
+static char *folder_at_end; /* that goes with the process, however it ends */
+
+static void remove_folder(void)
+{
+    struct arena a;
+    arena_init(&a);
+    up_folder_remove(folder_at_end, &a);
+    arena_fini(&a);
+}
+
 static int run_here(struct upping *u)
 {
     int code;
+    if (u->memory) {
+        folder_at_end = strdup(u->folder);
+        atexit(remove_folder);
+    }
     if (prepare(u)) {
         code = cmd_fail(u->c, 1, "%s", u->e.message);
     } else {
@@ -356,8 +370,6 @@ static int run_here(struct upping *u)
                                             .context = u });
         log_set_sink(NULL, NULL);
     }
-    if (u->memory)
-        up_folder_remove(u->folder, &u->arena);
     return code;
 }
 

@@ -745,7 +745,7 @@ int api_process_run(const struct api_process_options *o)
         KS("berth", o->build.git_commit));
     if (start(&p, &e)) {
         LOG_ERROR(e.message, "command failed");
-        return 1; /* with the process all else ends */
+        exit(1); /* with the process all else ends */
     }
     serve(&p);
     loop_run(p.loop);

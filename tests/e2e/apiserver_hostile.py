@@ -20,7 +20,7 @@ SLOWDOWN = int(os.environ.get("TEST_SLOWDOWN") or 1)
 CONFIGMAPS = "/api/v1/namespaces/a/configmaps"
 CANARY = "canary-7c1f"
 SECONDS_MAX = 5 * SLOWDOWN  # for any answer to a bomb
-QUIET_RSS_KIB, GROWTH_KIB = 48 << 10, 16 << 10
+QUIET_RSS_KIB, GROWTH_KIB, QUIET_FDS = 48 << 10, 16 << 10, 16
 DEAF_RSS_KIB = 1100 << 10  # what clients may make it hold (512 MiB) and as much again for what the allocator keeps; without a bound it is 6 GB
 SEED = int(os.environ.get("HOSTILE_SEED") or 5)
 
@@ -482,9 +482,9 @@ def deaf_readers(n_clients=300, n_objects=20):
         check(server.kill(signal.SIGTERM) == 0, "it ends well", server.text()[-3000:])
 
 
-def settle(server, rss_kib_max):
+def settle(server, rss_kib_max, n_fds_max):
     """Memory and descriptors when it is quiet: what a burst leaves behind is given back some seconds later."""
-    eventually(lambda: server.n_fds() < 40, 30)
+    eventually(lambda: server.n_fds() <= n_fds_max, 30)
     eventually(lambda: server.rss_kib() < rss_kib_max, 25)
     return server.rss_kib(), server.n_fds()
 
@@ -508,7 +508,7 @@ def main():
                 if os.environ.get("VERBOSE"):
                     print("%s: %.1f s, %d MiB, %d descriptors" % (what, time.monotonic() - began, server.rss_kib() >> 10, server.n_fds()), flush=True)
             admin.close()
-            levels.append(settle(server, rss_kib_max))
+            levels.append(settle(server, rss_kib_max, levels[0][1] if levels else QUIET_FDS))
             rss_kib_max = levels[0][0] + GROWTH_KIB
         (rss1, fds1), (rss2, fds2) = levels
         print("quiet: %d MiB and %d descriptors after one round, %d MiB and %d after two" % (rss1 >> 10, fds1, rss2 >> 10, fds2))
