@@ -103,7 +103,8 @@ void *per_namespace_start(const struct controller_context *c, const struct per_n
     p->cluster = c->cluster;
     p->rule = rule;
     p->root_ca_pem = mem_zalloc(c->root_ca_pem.n + 1);
-    memcpy(p->root_ca_pem, c->root_ca_pem.p, c->root_ca_pem.n);
+    if (c->root_ca_pem.n)
+        memcpy(p->root_ca_pem, c->root_ca_pem.p, c->root_ca_pem.n);
     p->queue = work_queue_new(cluster_loop(c->cluster), WORKERS, work, p);
     work_queue_show(p->queue, c->queues, rule->queue);
     cluster_watch(c->cluster, stored_resource("namespaces", ""), namespace_changed, p);
