@@ -27,6 +27,7 @@ BERTH = os.path.abspath(sys.argv[1])
 FOLDER = tempfile.mkdtemp(prefix="berth-up-")
 TEMPORARY = os.path.join(FOLDER, "tmp")
 PODS = "/api/v1/namespaces/default/pods"
+VIEWERS_MAX = 32
 NODE_CPU, POD_CPU = 4000, 100  # thousandths
 ENV = {key: value for key, value in os.environ.items() if key not in ("KUBECONFIG", "XDG_RUNTIME_DIR", "XDG_STATE_HOME")}
 ENV.update(HOME=FOLDER, TMPDIR=TEMPORARY)
@@ -252,6 +253,12 @@ items:
 """
 
 
+def is_let_in(ask):
+    connection, answer = ask("/berth/v1/live")
+    connection.close()
+    return answer.status == 200
+
+
 def dashboard(up):
     """Plain, for this machine: a page, and a stream as long as somebody reads."""
     address = next(line for line in up.lines if line.startswith("dashboard: http://127.0.0.1:")).split(": ", 1)[1]
@@ -276,6 +283,12 @@ def dashboard(up):
     first, second = json.loads(answer.readline()), json.loads(answer.readline())
     check(first["full"] and not second["full"] and len(first["nodes"]) == len(up.client().get("/api/v1/nodes")[1]["items"]), "what there is, then what changes", first)
     connection.close()
+    viewers = [ask("/berth/v1/live") for _ in range(40)]
+    codes = sorted(answer.status for _, answer in viewers)
+    check(codes.count(200) <= VIEWERS_MAX and codes.count(429) >= 40 - VIEWERS_MAX, "so many viewers and no more", codes)
+    for connection, _ in viewers:
+        connection.close()
+    check(eventually(lambda: is_let_in(ask)), "there is room again when they are gone")
     code, _, err = berth("up", "--memory", "--port", "0", "--dashboard-port", host.split(":")[1])
     check(code == 1 and "the dashboard: failed to create listener" in err, "a port that is taken", (code, err))
 
