@@ -7,6 +7,7 @@
 #include "controllers/endpoint_slices.h"
 #include "controllers/read.h"
 #include "controllers/service_pods.h"
+#include "controllers/slice_write.h"
 #include "controllers/turn.h"
 
 #define CONTROLLER "endpointslice-controller"
@@ -56,16 +57,6 @@ static size_t slices_of(struct endpointslice_controller *c, struct str namespace
     return kept;
 }
 
-static void begin_action(struct turn *t, struct str namespace, const struct slice_action *action)
-{
-    static const enum cluster_verb verbs[] = {
-        [SLICE_CREATE] = CLUSTER_CREATE, [SLICE_UPDATE] = CLUSTER_UPDATE, [SLICE_DELETE] = CLUSTER_DELETE,
-    };
-    turn_begin(t, (struct cluster_call){ .verb = verbs[action->verb], .resource = slices(), .namespace = namespace,
-                                         .name = text_at(slice_type(), &action->slice, "metadata.name"),
-                                         .object = action->verb == SLICE_DELETE ? NULL : &action->slice });
-}
-
 static void sync_service(struct endpointslice_controller *c, struct turn *t, const struct value *service, struct arena *a)
 {
     struct str key = { t->key, t->n_key }, namespace, name;
@@ -79,7 +70,7 @@ static void sync_service(struct endpointslice_controller *c, struct turn *t, con
     s.changed = trigger_times_look(&c->times, key, service, pods, s.n_pods, &s.changed_s);
     struct slice_plan plan = endpoint_slices_plan(a, &s);
     for (size_t i = 0; i < plan.n; i++)
-        begin_action(t, namespace, &plan.at[i]);
+        slice_write_begin(t, namespace, &plan.at[i]);
     if (plan.incomplete)
         turn_fail(t);
 }

@@ -8,6 +8,7 @@
 #include "controllers/endpoint_mirror.h"
 #include "controllers/endpoints_plan.h"
 #include "controllers/read.h"
+#include "controllers/slice_write.h"
 #include "controllers/turn.h"
 
 #define CONTROLLER "endpointslicemirroring-controller"
@@ -49,16 +50,6 @@ static size_t slices_of(struct mirroring_controller *c, struct str namespace, st
     return kept;
 }
 
-static void begin_action(struct turn *t, struct str namespace, const struct slice_action *action)
-{
-    static const enum cluster_verb verbs[] = {
-        [SLICE_CREATE] = CLUSTER_CREATE, [SLICE_UPDATE] = CLUSTER_UPDATE, [SLICE_DELETE] = CLUSTER_DELETE,
-    };
-    turn_begin(t, (struct cluster_call){ .verb = verbs[action->verb], .resource = slices(), .namespace = namespace,
-                                         .name = text_at(slice_type(), &action->slice, "metadata.name"),
-                                         .object = action->verb == SLICE_DELETE ? NULL : &action->slice });
-}
-
 static void tell(struct mirroring_controller *c, const struct value *endpoints, const struct mirror_plan *p)
 {
     struct object_reference about = event_reference(stored_resource("endpoints", ""), endpoints);
@@ -88,14 +79,14 @@ static void mirror(struct mirroring_controller *c, struct turn *t, struct arena 
     size_t n = slices_of(c, namespace, name, a, &have);
     if (!endpoints) {
         for (size_t i = 0; i < n; i++)
-            begin_action(t, namespace, &(struct slice_action){ SLICE_DELETE, *have[i] });
+            slice_write_begin(t, namespace, &(struct slice_action){ SLICE_DELETE, *have[i] });
         return;
     }
     struct mirror_plan plan = endpoint_mirror_plan(a, endpoints, have, n);
     tell(c, endpoints, &plan);
     for (size_t i = 0; i < plan.n; i++)
         if (plan.at[i].verb != SLICE_CREATE || !is_set_at(endpoints_type(), endpoints, "metadata.deletionTimestamp"))
-            begin_action(t, namespace, &plan.at[i]);
+            slice_write_begin(t, namespace, &plan.at[i]);
 }
 
 static void work(void *context, struct str key)
